@@ -1,0 +1,64 @@
+# krc: libkrc and the command krc.
+#
+#   make                 build/release/krc, libkrc.a, libkrc.so
+#   make check           the tests; VARIANT=release|asan|ubsan|tsan|cov
+#   make help            everything else
+
+VARIANT ?= release
+CC      ?= cc
+BUILD   := build/$(VARIANT)
+PKG     := pkg-config
+
+ROOMS   := base records txnfilter logdir offsets store consumer replay
+LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
+CMD_SRC := $(sort $(wildcard cmd/*.c))
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
+
+REQUIRED := sqlite3 libzstd liblz4 zlib
+include scripts/deps.mk
+
+WARN   := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+          -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla -Wformat=2 -Wundef
+CFLAGS_release := -O2 -g
+CFLAGS_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
+CFLAGS_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
+CFLAGS_tsan    := -O1 -g -fsanitize=thread
+CFLAGS_cov     := -O0 -g --coverage
+ifeq ($(CFLAGS_$(VARIANT)),)
+$(error VARIANT is one of release, asan, ubsan, tsan, cov: not "$(VARIANT)")
+endif
+ALL_CFLAGS  := -std=c11 -D_GNU_SOURCE -Iinclude -I. -fPIC -fvisibility=hidden -pthread -MMD -MP \
+               $(WARN) $(CFLAGS_$(VARIANT)) $(DEPS_CFLAGS) $(CFLAGS)
+ALL_LDFLAGS := $(CFLAGS_$(VARIANT)) -pthread $(LDFLAGS)
+LIBS        := $(DEPS_LIBS) -pthread
+
+.DEFAULT_GOAL := all
+.PHONY: all
+all: $(BUILD)/krc $(BUILD)/libkrc.a $(BUILD)/libkrc.so
+
+$(BUILD)/%.o: %.c | deps
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c $< -o $@
+
+$(BUILD)/libkrc.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/libkrc.so: $(LIB_OBJ)
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libkrc.so.0 $^ -o $@ $(LIBS)
+
+$(BUILD)/krc: $(CMD_OBJ) $(BUILD)/libkrc.a
+	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+
+include tests/tests.mk
+
+.PHONY: layers
+layers: ## every room sees only rooms above it
+	@scripts/layers
+
+.PHONY: clean
+clean:
+	rm -rf build
+
+-include $(LIB_OBJ:.o=.d) $(CMD_OBJ:.o=.d)

@@ -1,0 +1,40 @@
+#include "base/buffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int krc_buffer_reserve(struct krc_buffer *buffer, size_t capacity, krc_error *error)
+{
+    if (capacity <= buffer->capacity)
+        return KRC_OK;
+    size_t doubled = buffer->capacity < SIZE_MAX / 2 ? buffer->capacity * 2 : SIZE_MAX;
+    size_t wanted = doubled > capacity ? doubled : capacity;
+    uint8_t *data = realloc(buffer->data, wanted);
+    if (data == NULL)
+        return krc_fail_nomem(error, wanted);
+    buffer->data = data;
+    buffer->capacity = wanted;
+    return KRC_OK;
+}
+
+int krc_buffer_append(struct krc_buffer *buffer, const void *data, size_t len, krc_error *error)
+{
+    if (len == 0)
+        return KRC_OK;
+    KRC_TRY(krc_buffer_reserve(buffer, buffer->len + len, error));
+    memcpy(buffer->data + buffer->len, data, len);
+    buffer->len += len;
+    return KRC_OK;
+}
+
+void krc_buffer_trim(struct krc_buffer *buffer, size_t keep)
+{
+    if (buffer->capacity > keep)
+        krc_buffer_free(buffer);
+}
+
+void krc_buffer_free(struct krc_buffer *buffer)
+{
+    free(buffer->data);
+    *buffer = (struct krc_buffer){0};
+}

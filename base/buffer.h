@@ -1,0 +1,27 @@
+/*
+ * A buffer that grows up to a limit, and gives its memory back.
+ */
+#ifndef KRC_BASE_BUFFER_H
+#define KRC_BASE_BUFFER_H
+
+#include "base/error.h"
+
+struct krc_buffer {
+    uint8_t *data;
+    size_t len;      /* bytes in use */
+    size_t capacity; /* bytes allocated */
+};
+
+/* Room for `capacity` bytes in all; what is in use stays.  Grows by doubling, to exactly
+ * `capacity` at the least.  The caller has checked its limit. */
+int krc_buffer_reserve(struct krc_buffer *buffer, size_t capacity, krc_error *error) KRC_MUST_USE;
+
+int krc_buffer_append(struct krc_buffer *buffer, const void *data, size_t len,
+                      krc_error *error) KRC_MUST_USE;
+
+/* Frees what a past giant took: a capacity above `keep` goes back to the system. */
+void krc_buffer_trim(struct krc_buffer *buffer, size_t keep);
+
+void krc_buffer_free(struct krc_buffer *buffer);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * Errors: a code is returned, the sentence and the place go into a krc_error.
+ */
+#ifndef KRC_BASE_ERROR_H
+#define KRC_BASE_ERROR_H
+
+#include <krc.h>
+
+/* Returns from the caller what `expr` returned, where that is an error. */
+#define KRC_TRY(expr)             \
+    do {                          \
+        int krc_try_rc_ = (expr); \
+        if (krc_try_rc_ < 0)      \
+            return krc_try_rc_;   \
+    } while (0)
+
+/* Says what went wrong and returns `code`.  `error` may be NULL.  The place is reset to "none". */
+int krc_fail(krc_error *error, int code, const char *format, ...) KRC_PRINTF(3, 4);
+
+/* The same for a failed system call: adds errno's text; ENOSPC and EDQUOT become KRC_E_NO_SPACE,
+ * ENOENT KRC_E_NOT_FOUND, ENOMEM KRC_E_NOMEM, everything else KRC_E_IO. */
+int krc_fail_errno(krc_error *error, const char *format, ...) KRC_PRINTF(2, 3);
+
+int krc_fail_nomem(krc_error *error, size_t bytes);
+
+/* Adds the place to an error that has none yet. */
+void krc_error_at(krc_error *error, const char *topic, int32_t partition, int64_t offset,
+                  int64_t file_position);
+
+#endif
