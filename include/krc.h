@@ -131,6 +131,203 @@ struct krc_header {
  */
 KRC_API bool krc_header_next(struct krc_bytes *rest, struct krc_header *header);
 
+struct krc_uuid {
+    uint8_t bytes[16]; /* all zero: unknown */
+};
+
+/* ---- Every offset accounted for ----------------------------------------------------------- */
+
+/*
+ * What became of the offsets in [from, to): each has exactly one fate, so that
+ * delivered + aborted + control + absent + lost + skipped = to - from.
+ */
+struct krc_account {
+    int64_t from, to;
+    int64_t delivered; /* of records that were handed on */
+    int64_t aborted;   /* in batches of aborted transactions, holes included */
+    int64_t control;   /* of control batches, emptied ones too */
+    int64_t absent;    /* compacted away */
+    int64_t lost;      /* gone before they were read: below the log start offset, missing files */
+    int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches") */
+};
+
+/* ---- Configuration ------------------------------------------------------------------------ */
+
+/*
+ * Properties by Kafka's names.  docs/configuration.md lists them all with defaults and meaning.
+ */
+typedef struct krc_config krc_config;
+
+KRC_API krc_config *krc_config_new(void); /* NULL: out of memory */
+KRC_API void krc_config_free(krc_config *config);
+
+/* Sets a property.  KRC_E_INVALID: no such property (the message offers the nearest name), or no
+ * such value (the message says which there are).  `error` may be NULL here and everywhere. */
+KRC_API int krc_config_set(krc_config *config, const char *name, const char *value,
+                           krc_error *error) KRC_MUST_USE;
+
+/* Adds one log folder: a broker's data folder, one TOPIC-PARTITION folder, or one .log file.
+ * "log.dirs" sets several, separated by commas; this takes a path with a comma as it stands. */
+KRC_API int krc_config_add_log_dir(krc_config *config, const char *path,
+                                   krc_error *error) KRC_MUST_USE;
+
+/* A property's value as text, NULL where there is no such property or it has no value. */
+KRC_API const char *krc_config_get(const krc_config *config, const char *name);
+
+/* The i-th property there is, for listings; false beyond the last. */
+struct krc_property {
+    const char *name;
+    const char *type;          /* "int", "string", "one of: a, b", ... */
+    const char *default_value; /* "" for none */
+    const char *meaning;
+};
+KRC_API bool krc_config_property(size_t i, struct krc_property *property);
+
+/* ---- A consumer --------------------------------------------------------------------------- */
+
+typedef struct krc krc;
+
+/*
+ * Opens what the configuration names.  The configuration is copied.
+ * KRC_E_INVALID: no source is configured.  KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be read.
+ * KRC_E_AMBIGUOUS: one partition lies in two folders.  KRC_E_CORRUPT: a checkpoint file is no
+ * checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset store.
+ */
+KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_MUST_USE;
+
+/* Ends a consumer.  Batches that were not released are released.  Commits nothing. */
+KRC_API void krc_close(krc *krc);
+
+/* The i-th partition of the source, sorted by topic and number; false beyond the last. */
+struct krc_partition {
+    const char *topic; /* valid until krc_close */
+    int32_t partition;
+    const char *path; /* of its log folder */
+};
+KRC_API bool krc_source_partition(const krc *krc, size_t i, struct krc_partition *partition);
+
+/* Where a log begins and ends. */
+struct krc_log_offsets {
+    int64_t log_start_offset;
+    int64_t last_stable_offset; /* where read_committed ends */
+    int64_t high_watermark;     /* a folder's checkpointed one; -1 where there is none */
+    int64_t log_end_offset;
+};
+
+/* Reads the headers of the whole log to find its last stable offset.  KRC_E_NOT_FOUND: no such
+ * partition.  KRC_E_CORRUPT, KRC_E_IO: the log. */
+KRC_API int krc_log_offsets(krc *krc, const char *topic, int32_t partition,
+                            struct krc_log_offsets *offsets, krc_error *error) KRC_MUST_USE;
+
+/* The first offset whose record's timestamp is at or after `timestamp_ms`; the end of what the
+ * isolation level shows where there is none.  Errors as krc_log_offsets. */
+KRC_API int krc_offset_for_time(krc *krc, const char *topic, int32_t partition,
+                                int64_t timestamp_ms, int64_t *offset,
+                                krc_error *error) KRC_MUST_USE;
+
+/* Where reading starts, beside an offset of 0 or more. */
+enum {
+    KRC_LATEST = -1,   /* the end of what the isolation level shows */
+    KRC_EARLIEST = -2, /* the log start offset */
+    KRC_STORED = -3,   /* the committed offset; where there is none, by "auto.offset.reset" */
+};
+
+/* No end: for `until`. */
+#define KRC_NO_END INT64_MAX
+
+/*
+ * Adds a partition to what krc_poll reads, from `start` to `until` (exclusive; KRC_NO_END).
+ * An offset outside the log is not an error here: krc_poll then acts by "auto.offset.reset", and
+ * krc_event_next tells.  KRC_E_NOT_FOUND: no such partition.  KRC_E_STATE: it is assigned
+ * already, or KRC_STORED without a store.
+ */
+KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t start,
+                       int64_t until, krc_error *error) KRC_MUST_USE;
+
+/* Records of one partition, borrowed until released. */
+typedef struct krc_batch krc_batch;
+
+/*
+ * The next batch of records: 1 a batch, 0 nothing within `timeout_ms` (-1: wait for ever), or
+ * the end of every assigned partition of a log folder; negative: an error, explained by
+ * krc_last_error.  An error concerns one partition, which is not read further and whose position
+ * holds where the error lies; the others go on at the next call.
+ */
+KRC_API int krc_poll(krc *krc, int timeout_ms, krc_batch **batch) KRC_MUST_USE;
+
+/* What made the last krc_poll fail; valid until the next call with this handle. */
+KRC_API const krc_error *krc_last_error(const krc *krc);
+
+/* The next record of a batch: 1 a record, 0 the end.  A batch is checked as a whole before it is
+ * handed out, so this cannot fail. */
+KRC_API int krc_next(krc_batch *batch, struct krc_record *record) KRC_MUST_USE;
+
+struct krc_batch_info {
+    const char *topic; /* valid until krc_close */
+    int32_t partition;
+    int32_t leader_epoch;          /* -1: none */
+    int64_t base_offset;           /* of the batch as it is stored: records to be delivered may
+                                      begin later and end earlier */
+    int64_t next_offset;           /* to acknowledge when all of it is done with */
+    int32_t records;               /* that krc_next delivers */
+    enum krc_timestamp_type timestamp_type;
+};
+KRC_API void krc_batch_info(const krc_batch *batch, struct krc_batch_info *info);
+
+/* Gives a batch back; its records are invalid from now on.  In any order.  NULL is fine. */
+KRC_API void krc_release(krc_batch *batch);
+
+/*
+ * Says that everything below `next_offset` is done with; krc_commit commits no more than that.
+ * Cumulative: never goes back.  KRC_E_INVALID: below what was acknowledged, or beyond what was
+ * delivered.  Inside a batch that has holes and was released already, only what lies before that
+ * batch counts as acknowledged.
+ */
+KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next_offset,
+                    krc_error *error) KRC_MUST_USE;
+
+/* Commits what was acknowledged to the store, with accounts and resets, in one transaction on
+ * disk.  KRC_E_STATE: no store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed;
+ * may be tried again. */
+KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
+
+/* Where a partition stands. */
+struct krc_position {
+    int64_t position;           /* the next offset to be read */
+    int64_t acknowledged;       /* below this everything is acknowledged */
+    int64_t committed;          /* -1: nothing was committed yet */
+    int64_t last_stable_offset; /* -1: not known yet */
+    int64_t high_watermark;     /* -1: not known */
+    int64_t log_end_offset;     /* -1: not known yet */
+    int32_t leader_epoch;       /* of the batch before `acknowledged`, -1: none */
+    int64_t undecided; /* offsets between the last stable offset and the end of what was asked for */
+    struct krc_account account; /* of [start, acknowledged) in this run */
+};
+KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
+                         struct krc_position *position) KRC_MUST_USE;
+
+/*
+ * What happened besides records.  Offsets: `from` and `to` frame the range that the event is about.
+ */
+#define KRC_EVENTS(X)                                                                              X(KRC_EVENT_CAUGHT_UP, "caught up")  /* the end, of the log or as asked for: at `from` */      X(KRC_EVENT_RESET, "reset")          /* moved from `from` to `to`, by policy */                X(KRC_EVENT_LOST, "lost")            /* [from, to) is gone */                                  X(KRC_EVENT_SKIPPED, "skipped")      /* [from, to) is corrupt, and was skipped as told */      X(KRC_EVENT_TRUNCATED, "truncated")  /* the log was truncated at `to`; was at `from` */        X(KRC_EVENT_RECREATED, "recreated")  /* another topic of the same name; was at `from` */       X(KRC_EVENT_NOTE, "note")            /* nothing is lost, but it should be known */
+
+enum krc_event_type {
+#define KRC_EVENT_ENUM(name, text) name,
+    KRC_EVENTS(KRC_EVENT_ENUM)
+#undef KRC_EVENT_ENUM
+};
+
+struct krc_event {
+    enum krc_event_type type;
+    const char *topic; /* valid until krc_close */
+    int32_t partition;
+    int64_t from, to;
+    char message[512]; /* one sentence */
+};
+
+/* The next event: 1 an event, 0 none left.  Events are raised by krc_poll. */
+KRC_API int krc_event_next(krc *krc, struct krc_event *event) KRC_MUST_USE;
+
 #ifdef __cplusplus
 }
 #endif

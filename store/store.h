@@ -1,0 +1,102 @@
+/*
+ * The offset store: one SQLite file that holds, for each group, committed offsets with leader
+ * epoch, topic id, metadata and commit time; histories with their accounts; resets; and what an
+ * exactly-once sink has written.
+ *
+ * Everything is written between krc_store_begin and krc_store_commit: one transaction, on disk
+ * (WAL, synchronous=FULL) when krc_store_commit returns.  Several processes may use one file.
+ * A file that is damaged, foreign or of a newer schema is refused and stays untouched.
+ */
+#ifndef KRC_STORE_STORE_H
+#define KRC_STORE_STORE_H
+
+#include "base/error.h"
+
+struct krc_store;
+
+enum krc_store_mode {
+    KRC_STORE_CREATE,    /* read and write, made where there is none */
+    KRC_STORE_EXISTING,  /* read and write, KRC_E_NOT_FOUND where there is none */
+    KRC_STORE_READ_ONLY, /* KRC_E_NOT_FOUND where there is none */
+};
+
+int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
+                   krc_error *error) KRC_MUST_USE;
+void krc_store_close(struct krc_store *store);
+
+/* One transaction; they do not nest.  After a failed write or commit: krc_store_rollback. */
+int krc_store_begin(struct krc_store *store, krc_error *error) KRC_MUST_USE;
+int krc_store_commit(struct krc_store *store, krc_error *error) KRC_MUST_USE;
+void krc_store_rollback(struct krc_store *store);
+
+/* One partition's committed position.  A history is a stretch in which offsets mean the same
+ * records: 1, then one more after each truncation below a committed offset and each recreation. */
+struct krc_stored {
+    int64_t offset;           /* committed: the next to read */
+    int32_t leader_epoch;     /* of the record before it, -1: unknown */
+    int32_t history;          /* 1, 2, ... */
+    struct krc_uuid topic_id; /* all zero: unknown */
+    int64_t commit_time_ms;   /* -1: none (a sink's rows: two runs shall be alike) */
+    bool settled;             /* read up to here in read_committed: every transaction that began
+                                 below is decided */
+    struct krc_account account; /* of this history; from = to where nothing was read yet */
+    const char *metadata;       /* in: NULL for ""; out: valid until the next call */
+};
+
+/* 1 found, 0 none. */
+int krc_store_load(struct krc_store *store, const char *group, const char *topic,
+                   int32_t partition, struct krc_stored *stored, krc_error *error) KRC_MUST_USE;
+int krc_store_put(struct krc_store *store, const char *group, const char *topic,
+                  int32_t partition, const struct krc_stored *stored,
+                  krc_error *error) KRC_MUST_USE;
+int krc_store_delete(struct krc_store *store, const char *group, const char *topic,
+                     int32_t partition, krc_error *error) KRC_MUST_USE;
+
+/* Every committed offset, sorted by group, topic, partition; of all groups where `group` is NULL.
+ * `each` returns 0 to go on; anything else ends the walk and is returned. */
+typedef int krc_store_each_fn(void *arg, const char *group, const char *topic, int32_t partition,
+                              const struct krc_stored *stored);
+int krc_store_each(struct krc_store *store, const char *group, krc_store_each_fn *each, void *arg,
+                   krc_error *error) KRC_MUST_USE;
+
+/* A reset: written in the transaction that commits the offset it leads to. */
+struct krc_store_reset {
+    int64_t time_ms;
+    int32_t history;    /* the one it leads to */
+    int64_t from, to;   /* the position before (-1: none) and after */
+    int64_t lost_from, lost_to; /* the range lost, empty where nothing was or it is unknown */
+    const char *reason; /* a sentence */
+};
+int krc_store_add_reset(struct krc_store *store, const char *group, const char *topic,
+                        int32_t partition, const struct krc_store_reset *reset,
+                        krc_error *error) KRC_MUST_USE;
+typedef int krc_store_each_reset_fn(void *arg, const char *group, const char *topic,
+                                    int32_t partition, const struct krc_store_reset *reset);
+int krc_store_each_reset(struct krc_store *store, const char *group,
+                         krc_store_each_reset_fn *each, void *arg, krc_error *error) KRC_MUST_USE;
+
+/* How far a sink has come with a partition's history: its newest file, and how much of that is
+ * committed. */
+struct krc_stored_sink {
+    int32_t history;
+    int64_t file_offset;      /* the first offset in the newest file: part of a rotated name */
+    int64_t length;           /* bytes committed */
+    int64_t max_timestamp_ms; /* the largest of any batch, for rotation by the hour; -1: none */
+};
+/* The newest history's: 1 found, 0 none. */
+int krc_store_load_sink(struct krc_store *store, const char *topic, int32_t partition,
+                        struct krc_stored_sink *sink, krc_error *error) KRC_MUST_USE;
+int krc_store_put_sink(struct krc_store *store, const char *topic, int32_t partition,
+                       const struct krc_stored_sink *sink, krc_error *error) KRC_MUST_USE;
+
+/* Named settings (a sink remembers how it was begun).  Get: 1 found, 0 none; the value is valid
+ * until the next call. */
+int krc_store_get_setting(struct krc_store *store, const char *name, const char **value,
+                          krc_error *error) KRC_MUST_USE;
+int krc_store_set_setting(struct krc_store *store, const char *name, const char *value,
+                          krc_error *error) KRC_MUST_USE;
+
+/* The connection, for a sink whose tables lie in the same file. */
+struct sqlite3 *krc_store_connection(struct krc_store *store);
+
+#endif
