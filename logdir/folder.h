@@ -1,0 +1,40 @@
+/*
+ * What lies in the log folders that were named: which partitions, and what the files beside them
+ * say.
+ *
+ * A path may be a broker's data folder (its `log.dirs`), one TOPIC-PARTITION folder, or one
+ * segment file (`.log`; `.kafka` for 0.7).  The checkpoints of a single folder or file are looked
+ * for where a broker keeps them: in the folder above.
+ */
+#ifndef KRC_LOGDIR_FOLDER_H
+#define KRC_LOGDIR_FOLDER_H
+
+#include "base/error.h"
+
+struct krc_log_place {
+    char *topic;
+    int32_t partition;
+    char *folder;
+    char *file;                /* the one segment's name where a single file was named, else NULL */
+    struct krc_uuid topic_id;  /* partition.metadata; all zero: unknown */
+    char cluster_id[64];       /* meta.properties; "" unknown */
+    int64_t log_start_offset;  /* log-start-offset-checkpoint; -1: not listed there */
+    int64_t high_watermark;    /* replication-offset-checkpoint; -1: not listed */
+    int64_t cleaned_to;        /* cleaner-offset-checkpoint; -1: not listed, so never compacted
+                                  as far as that file knows */
+    bool stopped_cleanly;      /* .kafka_cleanshutdown is there */
+};
+
+struct krc_log_places {
+    struct krc_log_place *list; /* sorted by topic, partition */
+    size_t count;
+};
+
+/* Leftovers (TOPIC-PARTITION.<uuid>-delete, -future, -stray) are no partitions.  KRC_E_AMBIGUOUS:
+ * one partition twice, both folders are named.  KRC_E_NOT_FOUND: no such path, or nothing of
+ * Kafka's in it.  KRC_E_CORRUPT: a checkpoint or metadata file that is none. */
+int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
+                        bool format_07, krc_error *error) KRC_MUST_USE;
+void krc_log_places_free(struct krc_log_places *places);
+
+#endif
