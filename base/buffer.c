@@ -5,9 +5,15 @@
 
 int krc_buffer_reserve(struct krc_buffer *buffer, size_t capacity, krc_error *error)
 {
+    return krc_buffer_reserve_within(buffer, capacity, SIZE_MAX, error);
+}
+
+int krc_buffer_reserve_within(struct krc_buffer *buffer, size_t capacity, size_t limit,
+                              krc_error *error)
+{
     if (capacity <= buffer->capacity)
         return KRC_OK;
-    size_t doubled = buffer->capacity < SIZE_MAX / 2 ? buffer->capacity * 2 : SIZE_MAX;
+    size_t doubled = buffer->capacity < limit / 2 ? buffer->capacity * 2 : limit;
     size_t wanted = doubled > capacity ? doubled : capacity;
     uint8_t *data = realloc(buffer->data, wanted);
     if (data == NULL)

@@ -16,6 +16,10 @@ struct krc_buffer {
  * `capacity` at the least.  The caller has checked its limit. */
 int krc_buffer_reserve(struct krc_buffer *buffer, size_t capacity, krc_error *error) KRC_MUST_USE;
 
+/* The same, but never takes more than `limit` bytes in all, which is at least `capacity`. */
+int krc_buffer_reserve_within(struct krc_buffer *buffer, size_t capacity, size_t limit,
+                              krc_error *error) KRC_MUST_USE;
+
 int krc_buffer_append(struct krc_buffer *buffer, const void *data, size_t len,
                       krc_error *error) KRC_MUST_USE;
 

@@ -30,7 +30,7 @@ struct krc_batch_header {
     int64_t last_offset;    /* base + lastOffsetDelta: its own records may end earlier */
     int32_t size;           /* the whole batch in bytes, prefix included */
     int8_t magic;           /* 0, 1, 2 or KRC_MAGIC_07 */
-    uint8_t codec;          /* enum krc_codec, or 5 to 7: corrupt */
+    uint8_t codec;          /* enum krc_codec */
     uint8_t timestamp_type; /* enum krc_timestamp_type */
     bool transactional;
     bool control;
@@ -48,10 +48,12 @@ struct krc_batch_header {
 
 /*
  * Reads the header at `bytes`, of which `len` are at hand (KRC_BATCH_LOOK always suffice).
- * Checks everything that the header alone shows: length, magic, count, lastOffsetDelta.  Returns
+ * Checks everything that the header alone shows: length, magic, codec, count, lastOffsetDelta.
+ * Returns
  *   1  a header; whether all `size` bytes are there is the caller's to see
  *   0  too few bytes; `header->size` is the batch's size where that could be read, else 0
- *   KRC_E_CORRUPT, KRC_E_UNSUPPORTED (a magic above 2)
+ *   KRC_E_CORRUPT, KRC_E_UNSUPPORTED (a magic above 2): `header` holds what was read, so that
+ *      the batch may be skipped; `size` is 0 where the length itself is wrong
  */
 int krc_batch_parse(const uint8_t *bytes, size_t len, struct krc_batch_header *header,
                     krc_error *error) KRC_MUST_USE;
@@ -69,5 +71,9 @@ int krc_batch_check_crc(const uint8_t *bytes, const struct krc_batch_header *hea
  * read by these first fields.  `bytes` holds the whole batch. */
 int krc_batch_control_type(const uint8_t *bytes, const struct krc_batch_header *header,
                            int *type, krc_error *error) KRC_MUST_USE;
+
+/* Says what is wrong with a batch, its offsets before the sentence, and returns `code`. */
+int krc_batch_fail(const struct krc_batch_header *header, krc_error *error, int code,
+                   const char *format, ...) KRC_PRINTF(4, 5);
 
 #endif

@@ -20,7 +20,7 @@ struct krc_records {
     size_t trailing;        /* bytes after a gzip stream, ignored */
     /* private to records/ */
     struct krc_batch_header header;
-    const uint8_t *p, *end;
+    const uint8_t *start, *p, *end;
     int32_t left;
     int64_t offset_shift; /* what is added to an inner message's offset (magic 1) */
 };
