@@ -1,0 +1,64 @@
+/*
+ * What the store's own files share.  sqlite3.h is included nowhere else but in a sink whose
+ * tables lie in the same file.
+ */
+#ifndef KRC_STORE_PRIVATE_H
+#define KRC_STORE_PRIVATE_H
+
+#include <sqlite3.h>
+
+#include "base/buffer.h"
+#include "store/store.h"
+
+/* In the file's header: "krcs", and the version of the tables. */
+#define KRC_STORE_APPLICATION_ID 0x6b726373
+#define KRC_STORE_SCHEMA_VERSION 1
+extern const char krc_store_schema[];
+
+/* Statements are prepared at their first use and kept. */
+enum krc_statement {
+    KRC_LOAD_OFFSET,
+    KRC_EACH_OFFSET,
+    KRC_PUT_OFFSET,
+    KRC_PUT_HISTORY,
+    KRC_DELETE_OFFSET,
+    KRC_DELETE_HISTORIES,
+    KRC_ADD_RESET,
+    KRC_EACH_RESET,
+    KRC_LOAD_SINK,
+    KRC_PUT_SINK,
+    KRC_GET_SETTING,
+    KRC_SET_SETTING,
+    KRC_STATEMENTS
+};
+
+struct krc_store {
+    sqlite3 *db;
+    char *path;
+    sqlite3_stmt *statements[KRC_STATEMENTS];
+    struct krc_buffer text; /* what the last load returned */
+};
+
+/* Turns the connection's last error into a code and a sentence.  `doing`: "write an offset". */
+int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing);
+
+/*
+ * Looks at a file before SQLite does, so that one that is not ours is not even locked.
+ * 1: a store.  0: nothing there, or an empty file.
+ */
+int krc_store_examine(const char *path, krc_error *error) KRC_MUST_USE;
+
+/* Whether the write-ahead log beside a store holds anything. */
+bool krc_store_has_log(const char *path);
+
+/* KRC_E_STORE where the file would lie on another machine: WAL's shared memory needs this one. */
+int krc_store_require_local(const char *path, krc_error *error) KRC_MUST_USE;
+
+/* The name of a network file system by statfs's f_type, and, for FUSE, by the type in
+ * /proc/self/mountinfo ("fuse.sshfs"; NULL: unknown).  NULL: a local one. */
+const char *krc_store_network_file_system(unsigned long f_type, const char *fuse_type);
+
+/* The folder of a file, to be freed; NULL: out of memory. */
+char *krc_store_folder(const char *path);
+
+#endif

@@ -1,0 +1,345 @@
+#include "store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/private.h"
+
+#define BUSY_TIMEOUT_MS 10000
+#define SWITCH_TRIES 100
+
+/* SQLite knows ENOSPC by itself (SQLITE_FULL), but no other limit, and keeps errno not always. */
+static int fail_io(struct krc_store *store, krc_error *error, const char *doing)
+{
+    int number = sqlite3_system_errno(store->db);
+    if (number == 0 && (errno == EDQUOT || errno == EFBIG))
+        number = errno;
+    if (number == ENOSPC || number == EDQUOT || number == EFBIG)
+        return krc_fail(error, KRC_E_NO_SPACE,
+                        "cannot %s in the offset store %s: there is no room (%s); make some and "
+                        "try again", doing, store->path, strerrordesc_np(number));
+    errno = number;
+    if (number != 0)
+        return krc_fail_errno(error, "cannot %s in the offset store %s", doing, store->path);
+    return krc_fail(error, KRC_E_IO, "cannot %s in the offset store %s: %s", doing, store->path,
+                    sqlite3_errmsg(store->db));
+}
+
+/* `finding`: of several lines the last one counts, the others say which check found it. */
+static int fail_damaged(struct krc_store *store, krc_error *error, const char *finding)
+{
+    const char *newline = finding == NULL ? NULL : strrchr(finding, '\n');
+    return krc_fail(error, KRC_E_STORE,
+                    "the offset store %s is damaged (%s): restore it from a copy, or save what "
+                    "\"sqlite3 FILE .recover\" can read", store->path,
+                    newline == NULL ? finding : newline + 1);
+}
+
+int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
+{
+    switch (sqlite3_errcode(store->db) & 0xff) {
+    case SQLITE_NOMEM:
+        return krc_fail(error, KRC_E_NOMEM, "out of memory: cannot %s in the offset store %s",
+                        doing, store->path);
+    case SQLITE_FULL:
+        return krc_fail(error, KRC_E_NO_SPACE,
+                        "cannot %s in the offset store %s: there is no room on the disk; make "
+                        "some and try again", doing, store->path);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return krc_fail(error, KRC_E_BUSY,
+                        "cannot %s in the offset store %s: another process has kept it locked "
+                        "for %d s; try again", doing, store->path, BUSY_TIMEOUT_MS / 1000);
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return fail_damaged(store, error, sqlite3_errmsg(store->db));
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        return fail_io(store, error, doing);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return krc_fail(error, KRC_E_IO,
+                        "cannot %s in the offset store %s: it may only be read; check the "
+                        "permissions of the file and its folder", doing, store->path);
+    default:
+        return krc_fail(error, KRC_E_STORE, "cannot %s in the offset store %s: %s", doing,
+                        store->path, sqlite3_errmsg(store->db));
+    }
+}
+
+static int execute(struct krc_store *store, const char *sql, const char *doing, krc_error *error)
+{
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return krc_store_fail(store, error, doing);
+    return KRC_OK;
+}
+
+/* The first number that a statement yields, 0 for none. */
+static int query_number(struct krc_store *store, const char *sql, sqlite3_int64 *number,
+                        krc_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    *number = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    int failed = rc != SQLITE_ROW && rc != SQLITE_DONE ? krc_store_fail(store, error, "read") : 0;
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+/* ---- Making one --------------------------------------------------------------------------- */
+
+/* Makes the tables unless another process was faster. */
+static int make_tables(struct krc_store *store, krc_error *error)
+{
+    sqlite3_int64 version;
+    char numbers[80];
+    snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             KRC_STORE_APPLICATION_ID, KRC_STORE_SCHEMA_VERSION);
+    KRC_TRY(execute(store, "BEGIN IMMEDIATE", "make the tables", error));
+    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
+    if (version == 0) {
+        KRC_TRY(execute(store, krc_store_schema, "make the tables", error));
+        KRC_TRY(execute(store, numbers, "make the tables", error));
+    }
+    return execute(store, "COMMIT", "make the tables", error);
+}
+
+/*
+ * The switch needs the file for itself, and SQLite does not wait for that: between tries, a
+ * transaction waits for whoever is making or switching the same file.
+ */
+static int switch_to_wal(struct krc_store *store, krc_error *error)
+{
+    for (int i = 0; i < SWITCH_TRIES; i++) {
+        int rc = sqlite3_exec(store->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+        if (rc == SQLITE_OK)
+            return KRC_OK;
+        if ((rc & 0xff) != SQLITE_BUSY)
+            break;
+        KRC_TRY(execute(store, "BEGIN IMMEDIATE; COMMIT", "begin", error));
+    }
+    return krc_store_fail(store, error, "begin");
+}
+
+/* Else a power cut might bring back the journal that undoes the making, or forget the name. */
+static int sync_folder(struct krc_store *store, krc_error *error)
+{
+    char *folder = krc_store_folder(sqlite3_db_filename(store->db, "main"));
+    if (folder == NULL)
+        return krc_fail_nomem(error, strlen(store->path));
+    int rc = KRC_OK;
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) < 0)
+        rc = krc_fail_errno(error, "cannot flush the folder of the offset store %s", store->path);
+    if (fd >= 0)
+        close(fd);
+    free(folder);
+    return rc;
+}
+
+/*
+ * The tables are made with a rollback journal and only then is the file switched to WAL: so the
+ * main file's own header names its owner from the first moment, whatever happens to the log.
+ */
+static int make(struct krc_store *store, krc_error *error)
+{
+    KRC_TRY(make_tables(store, error));
+    KRC_TRY(switch_to_wal(store, error));
+    return sync_folder(store, error);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+/* "./" keeps SQLite from reading names such as "file:a?b" and ":memory:" as anything but names. */
+static char *plain_name(const char *path)
+{
+    char *name = NULL;
+    if (asprintf(&name, "%s%s", path[0] == '/' ? "" : "./", path) < 0)
+        return NULL;
+    return name;
+}
+
+/* A URI for a file that no one writes to. */
+static char *immutable_uri(const char *name)
+{
+    static const char parameters[] = "?immutable=1";
+    char *uri = malloc(3 * strlen(name) + sizeof "file:" + sizeof parameters);
+    if (uri == NULL)
+        return NULL;
+    char *p = stpcpy(uri, "file:");
+    for (; *name != '\0'; name++)
+        p += sprintf(p, strchr("?#%", *name) != NULL ? "%%%02X" : "%c", (unsigned char)*name);
+    memcpy(p, parameters, sizeof parameters);
+    return uri;
+}
+
+static int connect(struct krc_store *store, const char *name, int flags)
+{
+    flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+    int rc = sqlite3_open_v2(name, &store->db, flags, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    return sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
+}
+
+/*
+ * A reader makes files of shared memory beside the store, as a writer does, and only who may write
+ * clears them away: so it is a writer that does not write, where it can be.  In a folder where
+ * those files cannot be made, the store is read as it stands, which is the whole truth as long as
+ * the log beside it is empty.
+ */
+static int connect_to_read(struct krc_store *store, const char *name, krc_error *error)
+{
+    bool local = krc_store_require_local(store->path, NULL) == KRC_OK;
+    int rc = connect(store, name, local ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    if (rc == SQLITE_OK)
+        return execute(store, "PRAGMA query_only = ON", "read", error);
+    if ((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY)
+        return krc_store_fail(store, error, "read");
+    if (krc_store_has_log(store->path))
+        return krc_fail(error, KRC_E_IO,
+                        "cannot read the offset store %s: its newest commits are in %s-wal, and "
+                        "its folder may not be written to, which reading them needs; copy both "
+                        "to another folder", store->path, store->path);
+    sqlite3_close(store->db);
+    store->db = NULL;
+    char *uri = immutable_uri(name);
+    if (uri == NULL)
+        return krc_fail_nomem(error, strlen(name));
+    rc = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    free(uri);
+    return rc == SQLITE_OK ? KRC_OK : krc_store_fail(store, error, "read");
+}
+
+static int connect_to_write(struct krc_store *store, const char *name, krc_error *error)
+{
+    KRC_TRY(krc_store_require_local(store->path, error));
+    if (connect(store, name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) != SQLITE_OK)
+        return krc_store_fail(store, error, "begin");
+    if (sqlite3_db_readonly(store->db, "main"))
+        return krc_fail(error, KRC_E_IO,
+                        "cannot write to the offset store %s: you may only read it; check its "
+                        "permissions", store->path);
+    KRC_TRY(execute(store, "PRAGMA synchronous = FULL", "begin", error));
+    sqlite3_int64 version, wal;
+    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
+    KRC_TRY(query_number(store, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal,
+                         error));
+    return version == 0 || !wal ? make(store, error) : KRC_OK;
+}
+
+/*
+ * SQLite's own check of the small tables: their size goes with the number of partitions.  A sink's
+ * records in the same file are not read here.
+ */
+static int check_tables(struct krc_store *store, krc_error *error)
+{
+    static const char sql[] =
+        "SELECT quick_check FROM (SELECT 'offsets' AS t UNION ALL SELECT 'histories'"
+        " UNION ALL SELECT 'sinks' UNION ALL SELECT 'settings'), pragma_quick_check(t)"
+        " WHERE quick_check <> 'ok'";
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    int failed = KRC_OK;
+    if (rc == SQLITE_ROW)
+        failed = fail_damaged(store, error, (const char *)sqlite3_column_text(statement, 0));
+    else if (rc != SQLITE_DONE)
+        failed = krc_store_fail(store, error, "read");
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_error *error)
+{
+    int there = krc_store_examine(store->path, error);
+    if (there < 0)
+        return there;
+    if (!there && mode != KRC_STORE_CREATE)
+        return krc_fail(error, KRC_E_NOT_FOUND,
+                        "there is no offset store %s: nothing was committed to it yet",
+                        store->path);
+    char *name = plain_name(store->path);
+    if (name == NULL)
+        return krc_fail_nomem(error, strlen(store->path));
+    bool had_log = krc_store_has_log(store->path);
+    int rc = mode == KRC_STORE_READ_ONLY ? connect_to_read(store, name, error)
+                                         : connect_to_write(store, name, error);
+    free(name);
+    if (rc == KRC_OK)
+        rc = check_tables(store, error);
+    /* closing would merge the log into a file that was refused */
+    if (rc < 0 && had_log && store->db != NULL)
+        sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    return rc;
+}
+
+int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
+                   krc_error *error)
+{
+    *store = NULL;
+    if (path[0] == '\0')
+        return krc_fail(error, KRC_E_INVALID, "the offset store has no name: name a file");
+    struct krc_store *s = calloc(1, sizeof *s);
+    if (s == NULL || (s->path = strdup(path)) == NULL) {
+        free(s);
+        return krc_fail_nomem(error, strlen(path));
+    }
+    int rc = open_file(s, mode, error);
+    if (rc < 0)
+        krc_store_close(s);
+    else
+        *store = s;
+    return rc;
+}
+
+void krc_store_close(struct krc_store *store)
+{
+    if (store == NULL)
+        return;
+    for (int i = 0; i < KRC_STATEMENTS; i++)
+        sqlite3_finalize(store->statements[i]);
+    sqlite3_close(store->db);
+    krc_buffer_free(&store->text);
+    free(store->path);
+    free(store);
+}
+
+struct sqlite3 *krc_store_connection(struct krc_store *store)
+{
+    return store->db;
+}
+
+/* ---- Transactions ------------------------------------------------------------------------- */
+
+int krc_store_begin(struct krc_store *store, krc_error *error)
+{
+    if (!sqlite3_get_autocommit(store->db))
+        return krc_fail(error, KRC_E_STATE, "a transaction in the offset store %s is open already",
+                        store->path);
+    return execute(store, "BEGIN IMMEDIATE", "begin a transaction", error);
+}
+
+int krc_store_commit(struct krc_store *store, krc_error *error)
+{
+    if (sqlite3_get_autocommit(store->db))
+        return krc_fail(error, KRC_E_STATE, "no transaction in the offset store %s is open",
+                        store->path);
+    return execute(store, "COMMIT", "commit", error);
+}
+
+/* SQLite may have rolled back by itself, on a full disk for one. */
+void krc_store_rollback(struct krc_store *store)
+{
+    if (!sqlite3_get_autocommit(store->db))
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
