@@ -19,87 +19,115 @@
  *     header count
  *     headers           key length, key, value length (-1: null), value; each
  */
-struct fields {
-    int64_t timestamp_delta;
-    int32_t offset_delta;
-    int32_t header_count;
-    struct krc_bytes key, value, headers;
+/* A varint and where it ends, NULL where it does not.  Cursors go by value in this file: one whose
+ * address is known elsewhere would live in memory, which more than doubles the time of a record. */
+struct number {
+    const uint8_t *next;
+    int64_t value;
 };
 
-/* A number of more than one byte, or none at all. */
-static bool long_varint(struct krc_cursor *c, int64_t *value, int bits)
+/* A number of three bytes or more, or none at all. */
+static struct number long_varint(const uint8_t *p, const uint8_t *end, int bits)
 {
-    *value = bits == 32 ? krc_get_varint(c) : krc_get_varlong(c);
-    return !c->failed;
+    struct krc_cursor c = {.p = p, .end = end};
+    int64_t value = bits == 32 ? krc_get_varint(&c) : krc_get_varlong(&c);
+    return (struct number){c.failed ? NULL : c.p, value};
 }
 
-/* Nearly all numbers are one byte long. */
-static inline bool get_varint(struct krc_cursor *c, int64_t *value, int bits)
+/* Nearly all numbers are one byte long, and lengths often two. */
+static inline struct number varint(const uint8_t *p, const uint8_t *end, int bits)
 {
-    if (c->p < c->end && *c->p < 0x80) {
-        int64_t v = *c->p++;
-        *value = v >> 1 ^ -(v & 1);
-        return true;
+    if (p < end && p[0] < 0x80) {
+        int64_t v = p[0];
+        return (struct number){p + 1, v >> 1 ^ -(v & 1)};
     }
-    return long_varint(c, value, bits);
+    if (end - p >= 2 && p[1] < 0x80) {
+        int64_t v = (p[0] & 0x7f) | p[1] << 7;
+        return (struct number){p + 2, v >> 1 ^ -(v & 1)};
+    }
+    return long_varint(p, end, bits);
 }
 
-/* Null only for the length -1: nothing shorter, nothing beyond the end. */
-static inline bool get_bytes(struct krc_cursor *c, struct krc_bytes *bytes)
+/* Sets `bytes`, null only for the length -1, and returns where they end; NULL for any other
+ * negative length and one beyond the end. */
+static inline const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end,
+                                       struct krc_bytes *bytes)
 {
-    int64_t len;
-    if (!get_varint(c, &len, 32) || len < -1 || len > c->end - c->p)
-        return false;
-    *bytes = len < 0 ? (struct krc_bytes){0} : (struct krc_bytes){c->p, (size_t)len};
-    c->p += bytes->len;
-    return true;
+    struct number len = varint(p, end, 32);
+    if (len.next == NULL || len.value < -1 || len.value > end - len.next)
+        return NULL;
+    if (len.value < 0) {
+        *bytes = (struct krc_bytes){0};
+        return len.next;
+    }
+    *bytes = (struct krc_bytes){len.next, (size_t)len.value};
+    return len.next + len.value;
 }
 
-/* Reads a record up to its headers; NULL, or what is wrong with it. */
-static inline const char *get_fields(struct krc_cursor *c, struct fields *f)
+/* Reads a record up to its headers, offset and timestamp as the deltas they are, and returns where
+ * the next begins; NULL, and what is `wrong` with it.  Inlined by force: as a function its results
+ * go through memory. */
+__attribute__((always_inline)) static inline const uint8_t *
+get_record(const uint8_t *p, const uint8_t *end, struct krc_record *record, const char **wrong)
 {
-    int64_t len, delta, count;
-    if (!get_varint(c, &len, 32) || len < 0 || len > c->end - c->p)
-        return "a wrong length";
-    struct krc_cursor body = {.p = c->p, .end = c->p + len};
-    c->p = body.end;
-    if (body.p++ == body.end || !get_varint(&body, &f->timestamp_delta, 64))
-        return "a wrong timestamp";
-    if (!get_varint(&body, &delta, 32))
-        return "a wrong offset";
-    if (!get_bytes(&body, &f->key))
-        return "a wrong key length";
-    if (!get_bytes(&body, &f->value))
-        return "a wrong value length";
-    if (!get_varint(&body, &count, 32) || count < 0)
-        return "a wrong header count";
-    f->offset_delta = (int32_t)delta;
-    f->header_count = (int32_t)count;
-    f->headers = (struct krc_bytes){body.p, (size_t)(body.end - body.p)};
-    return NULL;
+    *wrong = "a wrong length";
+    struct number n = varint(p, end, 32);
+    if (n.next == NULL || n.value < 1 || n.value > end - n.next)
+        return NULL;
+    end = n.next + n.value;
+    *wrong = "a wrong timestamp";
+    n = varint(n.next + 1, end, 64); /* behind the attributes */
+    if (n.next == NULL)
+        return NULL;
+    record->timestamp_ms = n.value;
+    *wrong = "a wrong offset";
+    n = varint(n.next, end, 32);
+    if (n.next == NULL)
+        return NULL;
+    record->offset = n.value;
+    *wrong = "a wrong key length";
+    p = get_bytes(n.next, end, &record->key);
+    if (p == NULL)
+        return NULL;
+    *wrong = "a wrong value length";
+    p = get_bytes(p, end, &record->value);
+    if (p == NULL)
+        return NULL;
+    *wrong = "a wrong header count";
+    n = varint(p, end, 32);
+    if (n.next == NULL || n.value < 0)
+        return NULL;
+    record->header_count = (int32_t)n.value;
+    record->headers = (struct krc_bytes){n.next, (size_t)(end - n.next)};
+    return end;
 }
 
-static inline bool get_header(struct krc_cursor *c, struct krc_header *header)
+static const uint8_t *get_header(const uint8_t *p, const uint8_t *end, struct krc_header *header)
 {
-    return get_bytes(c, &header->key) && header->key.data != NULL && get_bytes(c, &header->value);
+    p = get_bytes(p, end, &header->key);
+    if (p == NULL || header->key.data == NULL)
+        return NULL;
+    return get_bytes(p, end, &header->value);
 }
 
-static bool headers_are_whole(const struct fields *f)
+static bool headers_are_whole(struct krc_bytes headers, int32_t count)
 {
-    struct krc_cursor c = krc_cursor(f->headers.data, f->headers.len);
+    const uint8_t *p = headers.data, *end = p + headers.len;
     struct krc_header header;
-    for (int32_t i = 0; i < f->header_count; i++)
-        if (!get_header(&c, &header))
-            return false;
-    return c.p == c.end;
+    for (int32_t i = 0; i < count && p != NULL; i++)
+        p = get_header(p, end, &header);
+    return p == end;
 }
 
 bool krc_header_next(struct krc_bytes *rest, struct krc_header *header)
 {
-    struct krc_cursor c = {.p = rest->data, .end = rest->data + rest->len};
-    if (rest->len == 0 || !get_header(&c, header))
+    if (rest->len == 0)
         return false;
-    *rest = (struct krc_bytes){c.p, (size_t)(c.end - c.p)};
+    const uint8_t *end = rest->data + rest->len;
+    const uint8_t *p = get_header(rest->data, end, header);
+    if (p == NULL)
+        return false;
+    *rest = (struct krc_bytes){p, (size_t)(end - p)};
     return true;
 }
 
@@ -111,12 +139,12 @@ static inline int64_t timestamp_of(const struct krc_records *records, int64_t de
     return (int64_t)((uint64_t)records->header.base_timestamp + (uint64_t)delta);
 }
 
-static int fail_record(const struct krc_records *records, const char *what, krc_error *error)
+static int fail_record(const struct krc_batch_header *header, int32_t index, int64_t after_delta,
+                       const char *what, krc_error *error)
 {
-    int64_t after = records->count > 0 ? records->last_offset : records->header.base_offset - 1;
-    return krc_batch_fail(&records->header, error, KRC_E_CORRUPT,
-                          "record %" PRId32 " of %" PRId32 " (after offset %" PRId64 ") has %s",
-                          records->count + 1, records->header.count, after, what);
+    return krc_batch_fail(header, error, KRC_E_CORRUPT,
+                          "record %" PRId32 " of %" PRId32 ", behind offset %" PRId64 ", has %s",
+                          index + 1, header->count, header->base_offset + after_delta, what);
 }
 
 void krc_records_count(struct krc_records *records, int64_t offset, int64_t timestamp)
@@ -132,26 +160,33 @@ void krc_records_count(struct krc_records *records, int64_t offset, int64_t time
 static int check_v2(struct krc_records *records, krc_error *error)
 {
     const struct krc_batch_header *header = &records->header;
-    struct krc_cursor c = {.p = records->start, .end = records->end};
+    const uint8_t *p = records->start, *end = records->end;
     int64_t last_delta = header->last_offset - header->base_offset;
-    int64_t lowest = 0;
+    int64_t first = 0, at = -1, latest = -1;
     for (int32_t i = 0; i < header->count; i++) {
-        struct fields f;
-        const char *wrong = get_fields(&c, &f);
-        if (wrong != NULL)
-            return fail_record(records, wrong, error);
-        if (f.offset_delta < lowest || f.offset_delta > last_delta)
-            return fail_record(records, "an offset out of order", error);
-        if ((f.header_count > 0 || f.headers.len > 0) && !headers_are_whole(&f))
-            return fail_record(records, "headers that do not fill its length", error);
-        lowest = (int64_t)f.offset_delta + 1;
-        krc_records_count(records, header->base_offset + f.offset_delta,
-                          timestamp_of(records, f.timestamp_delta));
+        struct krc_record r;
+        const char *wrong;
+        p = get_record(p, end, &r, &wrong);
+        if (p == NULL)
+            return fail_record(header, i, at, wrong, error);
+        if (r.offset <= at || r.offset > last_delta)
+            return fail_record(header, i, at, "an offset out of order", error);
+        if (r.header_count + r.headers.len > 0 && !headers_are_whole(r.headers, r.header_count))
+            return fail_record(header, i, at, "headers that do not fill its length", error);
+        at = r.offset;
+        if (i == 0)
+            first = at;
+        int64_t timestamp = timestamp_of(records, r.timestamp_ms);
+        latest = timestamp > latest ? timestamp : latest;
     }
-    if (c.p != c.end)
+    if (p != end)
         return krc_batch_fail(header, error, KRC_E_CORRUPT,
-                              "%zu bytes lie behind its %" PRId32 " records", krc_left(&c),
+                              "%zu bytes lie behind its %" PRId32 " records", (size_t)(end - p),
                               header->count);
+    records->count = header->count;
+    records->first_offset = header->base_offset + first;
+    records->last_offset = header->base_offset + at;
+    records->max_timestamp = latest;
     return KRC_OK;
 }
 
@@ -208,17 +243,11 @@ int krc_records_open(struct krc_records *records, const uint8_t *bytes,
 
 static inline void next_v2(struct krc_records *records, struct krc_record *record)
 {
-    struct krc_cursor c = {.p = records->p, .end = records->end};
-    struct fields f;
-    get_fields(&c, &f); /* check_v2 has seen that it cannot fail */
-    records->p = c.p;
-    record->offset = records->header.base_offset + f.offset_delta;
-    record->timestamp_ms = timestamp_of(records, f.timestamp_delta);
+    const char *wrong; /* never: check_v2 has seen them all */
+    records->p = get_record(records->p, records->end, record, &wrong);
+    record->offset += records->header.base_offset;
+    record->timestamp_ms = timestamp_of(records, record->timestamp_ms);
     record->leader_epoch = records->header.leader_epoch;
-    record->header_count = f.header_count;
-    record->key = f.key;
-    record->value = f.value;
-    record->headers = f.headers;
 }
 
 bool krc_records_next(struct krc_records *records, struct krc_record *record)
