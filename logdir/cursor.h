@@ -69,8 +69,8 @@ struct krc_damage {
     int64_t file_position;
     int64_t bytes;        /* between the broken place and the next good batch, or the end of file */
     size_t segment;
-    bool maybe_marker;    /* it may have been a control batch: one offset, at most KRC_SMALL_BATCH bytes,
-                             or not to be told */
+    bool maybe_marker;    /* it may have been a control batch: one offset, at most
+                             KRC_SMALL_BATCH bytes, or not to be told */
 };
 
 /* After KRC_E_CORRUPT: finds the next good batch (by the broken one's length, else byte by byte,

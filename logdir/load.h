@@ -1,0 +1,19 @@
+/*
+ * Whole small files.  Internal to logdir/.
+ */
+#ifndef KRC_LOGDIR_LOAD_H
+#define KRC_LOGDIR_LOAD_H
+
+#include "base/buffer.h"
+
+/* Reads FOLDER/NAME into `out`: 1 done, 0 there is no such file. */
+int krc_load_file(const char *folder, const char *name, struct krc_buffer *out,
+                  krc_error *error) KRC_MUST_USE;
+
+/* "20 digits, then the suffix": the base offset in a segment's name, -1 for any other name. */
+int64_t krc_segment_name(const char *name, const char *suffix);
+
+/* Adds to an error's sentence which file it is about. */
+int krc_fail_in_file(krc_error *error, int code, const char *folder, const char *name);
+
+#endif

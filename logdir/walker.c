@@ -1,0 +1,113 @@
+#include "logdir/stand.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+void krc_walker_init(struct krc_walker *walker, const struct krc_log *log, int advice)
+{
+    krc_stand_init(&walker->at, log, advice);
+    walker->len = 0;
+}
+
+int krc_walker_open(struct krc_walker **walker, const struct krc_log *log, krc_error *error)
+{
+    *walker = malloc(sizeof **walker);
+    if (*walker == NULL)
+        return krc_fail_nomem(error, sizeof **walker);
+    krc_walker_init(*walker, log, POSIX_FADV_NORMAL);
+    return KRC_OK;
+}
+
+void krc_walker_close(struct krc_walker *walker)
+{
+    if (walker == NULL)
+        return;
+    krc_stand_close(&walker->at);
+    free(walker);
+}
+
+/* Gets `want` bytes at `position` into the window; `*len` is less only at the end of the file. */
+static int look(struct krc_walker *walker, int64_t position, size_t want, const uint8_t **bytes,
+                size_t *len, krc_error *error)
+{
+    struct krc_stand *at = &walker->at;
+    int64_t skip = position - walker->position;
+    bool inside = walker->len > 0 && walker->segment == at->segment && skip >= 0 &&
+                  skip <= (int64_t)walker->len;
+    if (!inside || (walker->len - (size_t)skip < want && walker->len - (size_t)skip <
+                                                             (uint64_t)(at->end - position))) {
+        size_t got;
+        walker->len = 0;
+        KRC_TRY(krc_stand_read(at, position, walker->window, sizeof walker->window, &got, error));
+        walker->segment = at->segment;
+        walker->position = position;
+        walker->len = got;
+        skip = 0;
+    }
+    *bytes = walker->window + skip;
+    *len = walker->len - (size_t)skip;
+    return KRC_OK;
+}
+
+/* Whether the log may end with this batch: nothing lies behind it, or zeros. */
+static int may_be_last(struct krc_walker *walker, const struct krc_batch_header *header,
+                       krc_error *error)
+{
+    static const uint8_t zeros[KRC_BATCH_PREFIX];
+    if (!krc_stand_in_last_segment(&walker->at))
+        return 0;
+    int64_t behind = walker->at.position + header->size;
+    const uint8_t *bytes;
+    size_t len;
+    KRC_TRY(look(walker, behind, sizeof zeros, &bytes, &len, error));
+    return memcmp(bytes, zeros, len < sizeof zeros ? len : sizeof zeros) == 0;
+}
+
+/* 1: good as far as a walker looks.  The last batch of the log is looked at as a reader does, so
+ * that both see the same end: of a torn one the header may be all there is. */
+static int check(struct krc_walker *walker, const uint8_t *bytes,
+                 const struct krc_batch_header *header, krc_error *error)
+{
+    struct krc_stand *at = &walker->at;
+    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, at->position, header))
+        return 0;
+    if (header->size <= KRC_SMALL_BATCH)
+        return krc_batch_check_crc(bytes, header, NULL) == 0;
+    int rc = may_be_last(walker, header, error);
+    if (rc <= 0)
+        return rc < 0 ? rc : 1;
+    return krc_stand_check_crc(at, at->position, header, error);
+}
+
+int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch, krc_error *error)
+{
+    struct krc_stand *at = &walker->at;
+    struct krc_batch_header header;
+    const uint8_t *bytes;
+    size_t len;
+    int rc = krc_stand_settle(at, error);
+    if (rc <= 0)
+        return rc;
+    KRC_TRY(look(walker, at->position, KRC_SMALL_BATCH, &bytes, &len, error));
+    rc = krc_stand_parse(at, at->position, bytes, len, &header, NULL);
+    if (rc == 1)
+        KRC_TRY(rc = check(walker, bytes, &header, error));
+    if (rc != 1) {
+        rc = krc_stand_judge(at, error);
+        return rc == 1 ? krc_stand_changed(at, error) : rc;
+    }
+    *batch = (struct krc_log_batch){
+        .header = header,
+        .bytes = header.size <= KRC_SMALL_BATCH ? bytes : NULL,
+        .segment = at->segment,
+        .file_position = at->position,
+    };
+    krc_stand_pass(at, &header);
+    return 1;
+}
+
+int krc_walker_resync(struct krc_walker *walker, struct krc_damage *damage, krc_error *error)
+{
+    return krc_stand_resync(&walker->at, damage, error);
+}
