@@ -279,9 +279,12 @@ KRC_API void krc_release(krc_batch *batch);
 
 /*
  * Says that everything below `next_offset` is done with; krc_commit commits no more than that.
- * Cumulative: never goes back.  KRC_E_INVALID: below what was acknowledged, or beyond what was
- * delivered.  Inside a batch that has holes and was released already, only what lies before that
- * batch counts as acknowledged.
+ * Cumulative: never goes back.  Offsets behind the last acknowledged batch that hold nothing to
+ * deliver (markers, aborted transactions) are acknowledged with it.  An offset inside a batch
+ * counts while that batch is held; once it is released, only up to the batch's begin (and after
+ * 1,024 released batches without an acknowledgement, of the oldest of them only their common one).
+ * KRC_E_INVALID: below what was acknowledged, or beyond what was delivered.  KRC_E_NOT_FOUND: not
+ * assigned.
  */
 KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next_offset,
                     krc_error *error) KRC_MUST_USE;
@@ -301,7 +304,8 @@ struct krc_position {
     int64_t log_end_offset;     /* -1: not known yet */
     int32_t leader_epoch;       /* of the batch before `acknowledged`, -1: none */
     int64_t undecided; /* offsets between the last stable offset and the end of what was asked for */
-    struct krc_account account; /* of [start, acknowledged) in this run */
+    struct krc_account read;         /* of [start, position) */
+    struct krc_account account;      /* of [start, acknowledged) */
 };
 KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
                          struct krc_position *position) KRC_MUST_USE;

@@ -1,0 +1,184 @@
+/*
+ * Acknowledging and committing: what is acknowledged, with its account and the resets that led to
+ * it, goes to the store in one transaction.
+ */
+#include <string.h>
+
+#include "consumer/handle.h"
+
+static struct krc_part *assigned(krc *handle, const char *topic, int32_t partition, krc_error *error)
+{
+    struct krc_part *part = krc_find_part(handle, topic, partition);
+    if (part == NULL)
+        (void)krc_fail(error, KRC_E_NOT_FOUND, "%s-%d is not assigned", topic, (int)partition);
+    return part;
+}
+
+/* The account of [start, offset), where `offset` lies in the span: exact inside a batch that is
+ * held, else the span's begin. */
+static struct krc_account account_inside(const struct krc_span *span, int64_t *offset)
+{
+    struct krc_account account = span->before;
+    if (span->batch == NULL || *offset <= span->from) {
+        *offset = span->from;
+        return account;
+    }
+    const struct krc_records *records = &span->batch->item.records;
+    int64_t delivered = krc_records_count_between(records, span->from, *offset);
+    if (records->header.magic == KRC_MAGIC_07)
+        delivered = delivered > 0;
+    account.delivered += delivered;
+    account.absent += *offset - span->from - delivered;
+    account.to = *offset;
+    return account;
+}
+
+int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offset, krc_error *error)
+{
+    struct krc_part *part = assigned(handle, topic, partition, error);
+    if (part == NULL)
+        return KRC_E_NOT_FOUND;
+    const struct krc_offsets *offsets = &part->tracker.offsets;
+    if (next_offset < offsets->acknowledged || next_offset > offsets->position)
+        return krc_fail(error, KRC_E_INVALID,
+                        "%s-%d: offset %lld cannot be acknowledged: %lld to %lld can", topic,
+                        (int)partition, (long long)next_offset, (long long)offsets->acknowledged,
+                        (long long)offsets->position);
+    size_t done = 0;
+    while (done < part->span_count && part->spans[done].to <= next_offset)
+        done++;
+    struct krc_account account = offsets->account;
+    int32_t epoch = offsets->epoch;
+    int64_t offset = next_offset;
+    if (done < part->span_count) {
+        const struct krc_span *span = &part->spans[done];
+        account = account_inside(span, &offset);
+        epoch = offset > span->from ? span->epoch : span->epoch_before;
+    }
+    if (offset > offsets->acknowledged)
+        KRC_TRY(krc_tracker_ack(&part->tracker, offset, epoch, &account, error));
+    part->span_count -= done;
+    if (done > 0)
+        memmove(part->spans, part->spans + done, part->span_count * sizeof *part->spans);
+    return KRC_OK;
+}
+
+struct krc_account krc_account_join(const struct krc_account *stored, const struct krc_account *run)
+{
+    if (stored->to != run->from)
+        return *run;
+    return (struct krc_account){
+        .from = stored->from,
+        .to = run->to,
+        .delivered = stored->delivered + run->delivered,
+        .aborted = stored->aborted + run->aborted,
+        .control = stored->control + run->control,
+        .absent = stored->absent + run->absent,
+        .lost = stored->lost + run->lost,
+        .skipped = stored->skipped + run->skipped,
+    };
+}
+
+static bool has_news(const struct krc_part *part)
+{
+    const struct krc_offsets *o = &part->tracker.offsets;
+    return o->position >= 0 && (o->acknowledged != o->committed || part->reset_count > 0);
+}
+
+static int put_resets(struct krc_part *part, const char *group, krc_error *error)
+{
+    for (size_t i = 0; i < part->reset_count; i++) {
+        const struct krc_pending_reset *reset = &part->resets[i];
+        bool forward = !reset->update.new_history && reset->update.to > reset->update.from;
+        struct krc_store_reset row = {.time_ms = reset->time_ms,
+                                      .history = reset->history,
+                                      .from = reset->update.from,
+                                      .to = reset->update.to,
+                                      .lost_from = forward ? reset->update.from : reset->update.to,
+                                      .lost_to = reset->update.to,
+                                      .reason = reset->reason};
+        KRC_TRY(krc_store_add_reset(part->krc->store, group, part->place->topic,
+                                    part->place->partition, &row, error));
+    }
+    return KRC_OK;
+}
+
+static int put_part(struct krc_part *part, const char *group, int64_t now_ms, krc_error *error)
+{
+    const struct krc_offsets *o = &part->tracker.offsets;
+    struct krc_stored row = {
+        .offset = o->acknowledged,
+        .leader_epoch = o->acked_epoch,
+        .history = part->history,
+        .topic_id = part->place->topic_id,
+        .commit_time_ms = now_ms,
+        .settled = part->state == KRC_PART_OPEN ? krc_tracker_settled(&part->tracker)
+                                                : part->settled,
+        .account = krc_account_join(&part->base, &o->acked),
+    };
+    KRC_TRY(krc_store_put(part->krc->store, group, part->place->topic, part->place->partition,
+                          &row, error));
+    return put_resets(part, group, error);
+}
+
+static int put_all(krc *handle, krc_error *error)
+{
+    const char *group = krc_store_group(handle->config);
+    int64_t now_ms = krc_now_ms();
+    for (size_t i = 0; i < handle->part_count; i++)
+        if (has_news(handle->parts[i]))
+            KRC_TRY(put_part(handle->parts[i], group, now_ms, error));
+    return krc_store_commit(handle->store, error);
+}
+
+static bool any_news(const krc *handle)
+{
+    for (size_t i = 0; i < handle->part_count; i++)
+        if (has_news(handle->parts[i]))
+            return true;
+    return false;
+}
+
+int krc_commit(krc *handle, krc_error *error)
+{
+    if (handle->store == NULL)
+        return krc_fail(error, KRC_E_STATE, "nothing to commit to: offset.store.file is not set");
+    if (!any_news(handle))
+        return KRC_OK;
+    KRC_TRY(krc_store_begin(handle->store, error));
+    int rc = put_all(handle, error);
+    if (rc < 0) {
+        krc_store_rollback(handle->store);
+        return rc;
+    }
+    for (size_t i = 0; i < handle->part_count; i++) {
+        struct krc_part *part = handle->parts[i];
+        if (!has_news(part))
+            continue;
+        part->reset_count = 0;
+        KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.acknowledged, error));
+    }
+    return KRC_OK;
+}
+
+int krc_position(const krc *handle, const char *topic, int32_t partition, struct krc_position *position)
+{
+    const struct krc_part *part = krc_find_part(handle, topic, partition);
+    if (part == NULL)
+        return KRC_E_NOT_FOUND;
+    const struct krc_offsets *o = &part->tracker.offsets;
+    *position = (struct krc_position){
+        .position = o->position,
+        .acknowledged = o->acknowledged,
+        .committed = o->committed,
+        .last_stable_offset = part->stable,
+        .high_watermark = part->place->high_watermark,
+        .log_end_offset = part->state == KRC_PART_OPEN ? part->tracker.source.log_end
+                                                       : part->log_end,
+        .leader_epoch = o->acked_epoch,
+        .undecided = part->undecided,
+        .read = o->account,
+        .account = o->acked,
+    };
+    return KRC_OK;
+}

@@ -1,0 +1,86 @@
+/*
+ * What is behind `krc`: the assigned partitions, the batches that are out, and the events.
+ */
+#ifndef KRC_CONSUMER_HANDLE_H
+#define KRC_CONSUMER_HANDLE_H
+
+#include "consumer/tracker.h"
+#include "store/store.h"
+
+/* A batch that was handed out and is not acknowledged yet. */
+struct krc_span {
+    int64_t from, to;
+    struct krc_account before; /* of [start, from) */
+    int32_t epoch_before;      /* the leader epoch before `from` */
+    int32_t epoch;
+    struct krc_batch *batch;   /* NULL: released */
+};
+
+/* A reset that was not committed yet. */
+struct krc_pending_reset {
+    struct krc_offset_update update;
+    int32_t history;
+    int64_t time_ms;
+    char reason[512];
+};
+
+/* An assigned partition. */
+struct krc_part {
+    krc *krc;
+    const struct krc_log_place *place;
+    enum { KRC_PART_WAITS, KRC_PART_OPEN, KRC_PART_DONE } state;
+    struct krc_tracker tracker;
+    int64_t start, until;
+    struct krc_start stored;
+    int32_t history;           /* of what is being read */
+    struct krc_account base;   /* what the store has of this history, before this run */
+    struct krc_span *spans;    /* in the order of offsets */
+    size_t span_count, span_capacity;
+    struct krc_pending_reset *resets;
+    size_t reset_count;
+    /* once the end is reached, as krc_position gives them: */
+    int64_t stable, undecided, log_end;
+    bool settled;
+};
+
+struct krc_batch {
+    struct krc_part *part;
+    struct krc_item item;
+    struct krc_buffer scratch;
+    struct krc_batch *next, **back; /* in the handle's list: of those out, or of those to reuse */
+};
+
+struct krc {
+    krc_config *config;
+    struct krc_log_places places;
+    struct krc_codecs *codecs;
+    struct krc_store *store; /* NULL: none */
+    struct krc_part **parts;
+    size_t part_count;
+    size_t turn;             /* the partition being read */
+    struct krc_batch *out, *reuse;
+    struct krc_event *events; /* a ring */
+    size_t event_first, event_count, events_dropped;
+    bool told_unprotected;
+    krc_error error;
+};
+
+enum { KRC_EVENTS_KEPT = 1024, KRC_SPANS_KEPT = 1024 };
+
+struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition);
+const struct krc_log_place *krc_find_place(const krc *handle, const char *topic, int32_t partition);
+
+void krc_push_event(krc *handle, const struct krc_event *event);
+krc_tracker_event_fn krc_part_event;
+
+/* Wall-clock time, in milliseconds. */
+int64_t krc_now_ms(void);
+
+/* The group whose rows in the store are meant. */
+const char *krc_store_group(const krc_config *config);
+
+/* The account of a history after this run's part of it is joined to the stored one. */
+struct krc_account krc_account_join(const struct krc_account *stored,
+                                    const struct krc_account *run);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The second cursor: walks headers ahead of the reading one, as far as is needed to decide the
+ * transactions that the reading one meets.  To reach the log's end undecided is the last stable
+ * offset.
+ */
+#ifndef KRC_CONSUMER_LOOKAHEAD_H
+#define KRC_CONSUMER_LOOKAHEAD_H
+
+#include "logdir/cursor.h"
+#include "txnfilter/markers.h"
+
+struct krc_lookahead {
+    const struct krc_log *log;
+    bool skip_corrupt;
+    struct krc_walker *walker; /* NULL before the first question */
+    struct krc_markers markers;
+    bool at_end;
+};
+
+void krc_lookahead_init(struct krc_lookahead *ahead, const struct krc_log *log, bool skip_corrupt);
+void krc_lookahead_free(struct krc_lookahead *ahead);
+
+/*
+ * Reading is to begin at `offset`.  Transactions that began below it may be open there, and may
+ * stay open to the log's end: then `*stable` is where the first of them began, which is at or
+ * below `offset`; else it is INT64_MAX, and the batches to come decide.  Walks the log from its
+ * first batch to `offset`, unless `settled`: every transaction below is known to be decided.
+ */
+int krc_lookahead_begin(struct krc_lookahead *ahead, int64_t offset, bool settled,
+                        int64_t *stable, krc_error *error) KRC_MUST_USE;
+
+/* What becomes of a transactional batch of records, the first one that was not asked for. */
+int krc_lookahead_fate(struct krc_lookahead *ahead, const struct krc_batch_header *header,
+                       enum krc_txn_fate *fate, krc_error *error) KRC_MUST_USE;
+
+/* The last stable offset of the whole log: `log_end` where no transaction is open. */
+int krc_last_stable_offset(const struct krc_log *log, int64_t log_end, bool skip_corrupt,
+                           int64_t *stable, krc_error *error) KRC_MUST_USE;
+
+#endif

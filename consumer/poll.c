@@ -1,0 +1,270 @@
+/*
+ * Polling: partitions in the order they were assigned, one after the other; batches; events.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumer/handle.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(data, len) ((void)(data), (void)(len))
+#define ASAN_UNPOISON_MEMORY_REGION(data, len) ((void)(data), (void)(len))
+#endif
+
+enum { SCRATCH_KEPT = 4 << 20 }; /* what a batch's buffer may keep from one use to the next */
+
+/* ---- Events ----------------------------------------------------------------------------------- */
+
+/* Nobody reads them: the oldest go, and that is told. */
+static void drop_oldest(krc *handle)
+{
+    handle->event_first = (handle->event_first + 1) % KRC_EVENTS_KEPT;
+    handle->event_count--;
+    handle->events_dropped++;
+}
+
+void krc_push_event(krc *handle, const struct krc_event *event)
+{
+    if (handle->event_count == KRC_EVENTS_KEPT)
+        drop_oldest(handle);
+    handle->events[(handle->event_first + handle->event_count++) % KRC_EVENTS_KEPT] = *event;
+}
+
+int krc_event_next(krc *handle, struct krc_event *event)
+{
+    if (handle->events_dropped > 0) {
+        *event = (struct krc_event){.type = KRC_EVENT_NOTE, .topic = "", .partition = -1};
+        snprintf(event->message, sizeof event->message,
+                 "%zu older events were dropped, for nobody read them (the accounts have all)",
+                 handle->events_dropped);
+        handle->events_dropped = 0;
+        return 1;
+    }
+    if (handle->event_count == 0)
+        return 0;
+    *event = handle->events[handle->event_first];
+    handle->event_first = (handle->event_first + 1) % KRC_EVENTS_KEPT;
+    handle->event_count--;
+    return 1;
+}
+
+/* A reset is kept until it is committed with the offset it led to. */
+static void keep_reset(struct krc_part *part, const struct krc_event *event,
+                       const struct krc_offset_update *update)
+{
+    size_t size = (part->reset_count + 1) * sizeof *part->resets;
+    struct krc_pending_reset *resets = realloc(part->resets, size);
+    if (resets == NULL)
+        return; /* the event and the account still tell of it */
+    part->resets = resets;
+    struct krc_pending_reset *reset = &resets[part->reset_count++];
+    *reset = (struct krc_pending_reset){
+        .update = *update, .history = part->history, .time_ms = krc_now_ms()};
+    memcpy(reset->reason, event->message, sizeof reset->reason);
+}
+
+void krc_part_event(void *arg, const struct krc_event *event,
+                    const struct krc_offset_update *reset)
+{
+    struct krc_part *part = arg;
+    if (reset != NULL && reset->new_history) {
+        part->history++;
+        part->base = (struct krc_account){.from = -1, .to = -1};
+        part->span_count = 0;
+    }
+    if (reset != NULL)
+        keep_reset(part, event, reset);
+    krc_push_event(part->krc, event);
+}
+
+/* ---- Batches ------------------------------------------------------------------------------------ */
+
+static void link_first(struct krc_batch **list, struct krc_batch *batch)
+{
+    batch->next = *list;
+    batch->back = list;
+    if (*list != NULL)
+        (*list)->back = &batch->next;
+    *list = batch;
+}
+
+static void unlink_batch(struct krc_batch *batch)
+{
+    *batch->back = batch->next;
+    if (batch->next != NULL)
+        batch->next->back = batch->back;
+}
+
+static struct krc_batch *take_batch(krc *handle)
+{
+    struct krc_batch *batch = handle->reuse;
+    if (batch == NULL)
+        return calloc(1, sizeof *batch);
+    unlink_batch(batch);
+    ASAN_UNPOISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
+    return batch;
+}
+
+static void put_back(krc *handle, struct krc_batch *batch)
+{
+    krc_buffer_trim(&batch->scratch, SCRATCH_KEPT);
+    ASAN_POISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
+    link_first(&handle->reuse, batch);
+}
+
+/* Two spans become one, whose inner border is forgotten. */
+static void merge_oldest(struct krc_part *part)
+{
+    struct krc_span *spans = part->spans;
+    if (spans[0].batch != NULL || spans[1].batch != NULL)
+        return;
+    spans[1].from = spans[0].from;
+    spans[1].before = spans[0].before;
+    spans[1].epoch_before = spans[0].epoch_before;
+    memmove(spans, spans + 1, --part->span_count * sizeof *spans);
+}
+
+static int add_span(struct krc_part *part, struct krc_batch *batch,
+                    const struct krc_account *before, int32_t epoch_before, krc_error *error)
+{
+    if (part->span_count >= KRC_SPANS_KEPT)
+        merge_oldest(part);
+    if (part->span_count == part->span_capacity) {
+        size_t capacity = part->span_capacity ? part->span_capacity * 2 : 16;
+        struct krc_span *spans = realloc(part->spans, capacity * sizeof *spans);
+        if (spans == NULL)
+            return krc_fail_nomem(error, capacity * sizeof *spans);
+        part->spans = spans;
+        part->span_capacity = capacity;
+    }
+    part->spans[part->span_count++] = (struct krc_span){.from = batch->item.from,
+                                                        .to = batch->item.to,
+                                                        .before = *before,
+                                                        .epoch_before = epoch_before,
+                                                        .epoch = batch->item.epoch,
+                                                        .batch = batch};
+    return KRC_OK;
+}
+
+int krc_next(krc_batch *batch, struct krc_record *record)
+{
+    while (krc_records_next(&batch->item.records, record)) {
+        if (record->offset < batch->item.from)
+            continue;
+        return record->offset < batch->item.to;
+    }
+    return 0;
+}
+
+void krc_batch_info(const krc_batch *batch, struct krc_batch_info *info)
+{
+    const struct krc_item *item = &batch->item;
+    *info = (struct krc_batch_info){
+        .topic = batch->part->place->topic,
+        .partition = batch->part->place->partition,
+        .leader_epoch = item->epoch,
+        .base_offset = item->batch.header.base_offset,
+        .next_offset = item->to,
+        .records = item->count,
+        .timestamp_type = (enum krc_timestamp_type)item->records.timestamp_type,
+    };
+}
+
+void krc_release(krc_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    struct krc_part *part = batch->part;
+    for (size_t i = 0; i < part->span_count; i++)
+        if (part->spans[i].batch == batch)
+            part->spans[i].batch = NULL;
+    krc_chunk_drop(batch->item.batch.chunk);
+    unlink_batch(batch);
+    put_back(part->krc, batch);
+}
+
+/* ---- Polling ------------------------------------------------------------------------------------ */
+
+static int open_part(struct krc_part *part, krc_error *error)
+{
+    KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->krc->config, part->krc->codecs,
+                             krc_part_event, part, error));
+    part->state = KRC_PART_OPEN;
+    part->tracker.now_ms = krc_now_ms();
+    return krc_tracker_assign(&part->tracker, part->start, part->until, &part->stored, error);
+}
+
+/* The end, or an error: what stays to be known is kept, the files are closed. */
+static void end_part(struct krc_part *part)
+{
+    const struct krc_logsource *source = &part->tracker.source;
+    if (part->state == KRC_PART_OPEN) {
+        int64_t end = part->until < source->log_end ? part->until : source->log_end;
+        bool whole = part->tracker.offsets.state == KRC_ENDED &&
+                     part->tracker.offsets.position == source->log_end;
+        if (source->stable != INT64_MAX) {
+            part->stable = source->stable;
+            part->undecided = end > source->stable ? end - source->stable : 0;
+        } else if (whole && !part->krc->config->read_uncommitted) {
+            part->stable = source->log_end;
+        }
+        part->log_end = source->log_end;
+        part->settled = krc_tracker_settled(&part->tracker);
+        krc_tracker_close(&part->tracker);
+    }
+    part->state = KRC_PART_DONE;
+}
+
+/* 1 a batch, 0 the partition's end. */
+static int poll_part(struct krc_part *part, struct krc_batch *batch, krc_error *error)
+{
+    struct krc_item *item = &batch->item;
+    const struct krc_offsets *offsets = &part->tracker.offsets;
+    if (part->state == KRC_PART_WAITS)
+        KRC_TRY(open_part(part, error));
+    do {
+        struct krc_account before = offsets->account;
+        int32_t epoch_before = offsets->epoch;
+        KRC_TRY(krc_tracker_next(&part->tracker, &batch->scratch, item, error));
+        if (item->type == KRC_ITEM_RECORDS)
+            KRC_TRY(add_span(part, batch, &before, epoch_before, error));
+    } while (item->type == KRC_ITEM_PASSED);
+    return item->type == KRC_ITEM_RECORDS;
+}
+
+int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
+{
+    (void)timeout_ms; /* a log folder has all it will have */
+    *out = NULL;
+    handle->error = (krc_error){.code = KRC_OK, .partition = -1, .offset = -1, .file_position = -1};
+    struct krc_batch *batch = take_batch(handle);
+    if (batch == NULL)
+        return krc_fail_nomem(&handle->error, sizeof *batch);
+    int rc = 0;
+    for (; handle->turn < handle->part_count; handle->turn++) {
+        struct krc_part *part = handle->parts[handle->turn];
+        if (part->state == KRC_PART_DONE)
+            continue;
+        batch->part = part;
+        rc = poll_part(part, batch, &handle->error);
+        if (rc > 0) {
+            krc_chunk_hold(batch->item.batch.chunk);
+            link_first(&handle->out, batch);
+            *out = batch;
+            return 1;
+        }
+        end_part(part);
+        if (rc < 0)
+            break;
+    }
+    put_back(handle, batch);
+    return rc;
+}
+
+const krc_error *krc_last_error(const krc *handle)
+{
+    return &handle->error;
+}

@@ -1,0 +1,65 @@
+/*
+ * One partition being read: drives the state machine with what the source says, and yields what
+ * was found.  The public consumer and the replay sinks both read through it.
+ */
+#ifndef KRC_CONSUMER_TRACKER_H
+#define KRC_CONSUMER_TRACKER_H
+
+#include "consumer/logsource.h"
+
+/* A committed offset that reading is to go on from. */
+struct krc_start {
+    bool found;
+    int64_t offset;
+    int32_t epoch;            /* -1: unknown */
+    struct krc_uuid topic_id; /* all zero: unknown */
+    bool settled;
+};
+
+/* Told of each event as it happens; `reset` is the machine's update where the event is a reset
+ * (RESET, TRUNCATED, RECREATED), to be stored with the offset it leads to, else NULL. */
+typedef void krc_tracker_event_fn(void *arg, const struct krc_event *event,
+                                  const struct krc_offset_update *reset);
+
+struct krc_tracker {
+    struct krc_offsets offsets;
+    struct krc_offset_update todo;
+    struct krc_logsource source;
+    const struct krc_log_place *place;
+    const krc_config *config;
+    int64_t until;
+    int64_t now_ms; /* for by_duration */
+    struct krc_start stored;
+    krc_tracker_event_fn *on_event;
+    void *arg;
+    bool told_end;
+};
+
+int krc_tracker_open(struct krc_tracker *tracker, const struct krc_log_place *place,
+                     const krc_config *config, struct krc_codecs *codecs,
+                     krc_tracker_event_fn *on_event, void *arg, krc_error *error) KRC_MUST_USE;
+void krc_tracker_close(struct krc_tracker *tracker);
+
+/* Starts, or seeks: `start` is an offset, KRC_EARLIEST, KRC_LATEST or KRC_STORED (then `stored` is
+ * looked at). */
+int krc_tracker_assign(struct krc_tracker *tracker, int64_t start, int64_t until,
+                       const struct krc_start *stored, krc_error *error) KRC_MUST_USE;
+
+/* The next item: RECORDS or PASSED (the position has moved behind it), or END.  After an error
+ * the partition is FAILED and only END follows. */
+int krc_tracker_next(struct krc_tracker *tracker, struct krc_buffer *scratch,
+                     struct krc_item *item, krc_error *error) KRC_MUST_USE;
+
+/* Everything below `next_offset` is done with, of whose range `account` is the account (looked at
+ * only where it does not end what was delivered). */
+int krc_tracker_ack(struct krc_tracker *tracker, int64_t next_offset, int32_t epoch,
+                    const struct krc_account *account, krc_error *error) KRC_MUST_USE;
+
+/* What was acknowledged is on disk. */
+int krc_tracker_committed(struct krc_tracker *tracker, int64_t offset,
+                          krc_error *error) KRC_MUST_USE;
+
+/* Whether all transactions that began below the position are decided (krc_stored.settled). */
+bool krc_tracker_settled(const struct krc_tracker *tracker);
+
+#endif
