@@ -51,7 +51,7 @@ const char krc_store_schema[] =
     "  history INT NOT NULL,          -- the one it leads to\n"
     "  from_offset INT,\n"
     "  to_offset INT NOT NULL,\n"
-    "  lost_from INT NOT NULL,        -- [lost_from, lost_to) was gone; empty: nothing, or unknown\n"
+    "  lost_from INT NOT NULL,       -- [lost_from, lost_to) was gone; empty: nothing or unknown\n"
     "  lost_to INT NOT NULL,\n"
     "  reason TEXT NOT NULL\n"
     ") STRICT;\n"

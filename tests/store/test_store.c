@@ -225,8 +225,9 @@ START_TEST(an_offset_comes_back_as_it_went)
     ck_assert_int_eq(out.commit_time_ms, -1);
     ck_assert(!out.settled);
     krc_store_close(store);
-    shell_says("SELECT * FROM offsets", "g|t|1|3|9223372036854775807|7|it's \"ü\"|1700000000000|1\n"
-                                        "g|t|2|1|5||||0");
+    shell_says("SELECT * FROM offsets",
+               "g|t|1|3|9223372036854775807|7|it's \"ü\"|1700000000000|1\n"
+               "g|t|2|1|5||||0");
     shell_says("SELECT hex(topic_id), from_offset, to_offset, delivered, aborted, control, absent,"
                " lost, skipped FROM histories WHERE partition = 1",
                "01020300000000000000000000000000|10|31|1|2|3|4|5|6");

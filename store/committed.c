@@ -1,0 +1,215 @@
+/*
+ * Lists of committed offsets, between a store and the command.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <krc-tools.h>
+
+#include "store/store.h"
+
+/* A row and its strings are one piece of memory. */
+struct krc_committed_list {
+    struct krc_committed **rows;
+    size_t count, capacity;
+};
+
+krc_committed_list *krc_committed_new(void)
+{
+    return calloc(1, sizeof(krc_committed_list));
+}
+
+void krc_committed_free(krc_committed_list *list)
+{
+    if (list == NULL)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        free(list->rows[i]);
+    free(list->rows);
+    free(list);
+}
+
+const struct krc_committed *krc_committed_at(const krc_committed_list *list, size_t i)
+{
+    return i < list->count ? list->rows[i] : NULL;
+}
+
+static int compare(const struct krc_committed *row, const char *group, const char *topic,
+                   int32_t partition)
+{
+    int order = strcmp(row->group, group);
+    if (order == 0)
+        order = strcmp(row->topic, topic);
+    return order != 0 ? order : (row->partition > partition) - (row->partition < partition);
+}
+
+/* Where a partition is, or would be. */
+static size_t place_of(const krc_committed_list *list, const char *group, const char *topic,
+                       int32_t partition)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare(list->rows[middle], group, topic, partition) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct krc_committed *krc_committed_find(const krc_committed_list *list, const char *group,
+                                               const char *topic, int32_t partition)
+{
+    const struct krc_committed *row =
+        krc_committed_at(list, place_of(list, group, topic, partition));
+    return row != NULL && compare(row, group, topic, partition) == 0 ? row : NULL;
+}
+
+/* Appends a string, and moves on behind it. */
+static const char *append(char **free_space, const char *text)
+{
+    char *copy = *free_space;
+    *free_space = stpcpy(copy, text) + 1;
+    return copy;
+}
+
+static struct krc_committed *copy_row(const struct krc_committed *row)
+{
+    const char *metadata = row->metadata == NULL ? "" : row->metadata;
+    struct krc_committed *copy =
+        malloc(sizeof *copy + strlen(row->group) + strlen(row->topic) + strlen(metadata) + 3);
+    if (copy == NULL)
+        return NULL;
+    char *free_space = (char *)(copy + 1);
+    *copy = *row;
+    copy->group = append(&free_space, row->group);
+    copy->topic = append(&free_space, row->topic);
+    if (row->metadata != NULL)
+        copy->metadata = append(&free_space, metadata);
+    return copy;
+}
+
+static int grow(krc_committed_list *list, krc_error *error)
+{
+    if (list->count < list->capacity)
+        return KRC_OK;
+    size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+    struct krc_committed **rows = realloc(list->rows, capacity * sizeof *rows);
+    if (rows == NULL)
+        return krc_fail_nomem(error, capacity * sizeof *rows);
+    list->rows = rows;
+    list->capacity = capacity;
+    return KRC_OK;
+}
+
+int krc_committed_add(krc_committed_list *list, const struct krc_committed *row, krc_error *error)
+{
+    size_t at = place_of(list, row->group, row->topic, row->partition);
+    if (at < list->count && compare(list->rows[at], row->group, row->topic, row->partition) == 0)
+        return 1;
+    KRC_TRY(grow(list, error));
+    struct krc_committed *copy = copy_row(row);
+    if (copy == NULL)
+        return krc_fail_nomem(error, sizeof *row);
+    memmove(list->rows + at + 1, list->rows + at, (list->count - at) * sizeof *list->rows);
+    list->rows[at] = copy;
+    list->count++;
+    return KRC_OK;
+}
+
+/* ---- From a store and back ---------------------------------------------------------------- */
+
+struct loading {
+    krc_committed_list *list;
+    krc_error *error;
+};
+
+static int load_row(void *arg, const char *group, const char *topic, int32_t partition,
+                    const struct krc_stored *stored)
+{
+    struct loading *loading = arg;
+    struct krc_committed row = {
+        .group = group,
+        .topic = topic,
+        .partition = partition,
+        .leader_epoch = stored->leader_epoch,
+        .offset = stored->offset,
+        .metadata = stored->metadata,
+        .history = stored->history,
+        .commit_time_ms = stored->commit_time_ms,
+    };
+    int rc = krc_committed_add(loading->list, &row, loading->error);
+    return rc < 0 ? rc : 0;
+}
+
+int krc_committed_load(krc_committed_list *list, const char *store, const char *group,
+                       krc_error *error)
+{
+    struct krc_store *from;
+    struct loading loading = {list, error};
+    KRC_TRY(krc_store_open(&from, store, KRC_STORE_READ_ONLY, error));
+    int rc = krc_store_each(from, group, load_row, &loading, error);
+    krc_store_close(from);
+    return rc;
+}
+
+/* The position that a row asks for, given the one there is. */
+static struct krc_stored moved(const struct krc_stored *before, const struct krc_committed *row,
+                               int64_t now_ms)
+{
+    struct krc_stored after = *before;
+    after.offset = row->offset;
+    after.leader_epoch = row->leader_epoch;
+    after.commit_time_ms = now_ms;
+    after.settled = false;
+    after.account = (struct krc_account){.from = row->offset, .to = row->offset};
+    return after;
+}
+
+static int save_row(struct krc_store *store, const struct krc_committed *row, const char *reason,
+                    int64_t now_ms, krc_error *error)
+{
+    struct krc_stored stored = {.offset = -1, .history = 1, .leader_epoch = -1, .metadata = ""};
+    KRC_TRY(krc_store_load(store, row->group, row->topic, row->partition, &stored, error));
+    int64_t from = stored.offset;
+    if (from != row->offset) {
+        struct krc_store_reset reset = {
+            .time_ms = now_ms,
+            .history = stored.history,
+            .from = from,
+            .to = row->offset,
+            .lost_from = row->offset,
+            .lost_to = row->offset,
+            .reason = reason,
+        };
+        KRC_TRY(krc_store_add_reset(store, row->group, row->topic, row->partition, &reset, error));
+        stored = moved(&stored, row, now_ms);
+    } else if (row->leader_epoch >= 0) {
+        stored.leader_epoch = row->leader_epoch;
+    }
+    if (row->metadata != NULL)
+        stored.metadata = row->metadata;
+    return krc_store_put(store, row->group, row->topic, row->partition, &stored, error);
+}
+
+static int save_rows(struct krc_store *store, const krc_committed_list *list, const char *reason,
+                     int64_t now_ms, krc_error *error)
+{
+    KRC_TRY(krc_store_begin(store, error));
+    for (size_t i = 0; i < list->count; i++)
+        KRC_TRY(save_row(store, list->rows[i], reason, now_ms, error));
+    return krc_store_commit(store, error);
+}
+
+int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
+                       int64_t now_ms, krc_error *error)
+{
+    struct krc_store *to;
+    KRC_TRY(krc_store_open(&to, store, KRC_STORE_CREATE, error));
+    int rc = save_rows(to, list, reason, now_ms, error);
+    if (rc < 0)
+        krc_store_rollback(to);
+    krc_store_close(to);
+    return rc;
+}

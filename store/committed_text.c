@@ -1,0 +1,415 @@
+/*
+ * Committed offsets as text: CSV the way kafka-consumer-groups.sh has it, and JSON.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <krc-tools.h>
+
+#include "store/private.h"
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+/* Kafka's writer does not look closely: a field longer than this is quoted unseen, and so is one
+ * with any character up to the comma. */
+#define MAX_QUOTE_CHECK 24
+
+static bool needs_quotes(const char *field)
+{
+    if (strlen(field) > MAX_QUOTE_CHECK)
+        return true;
+    for (; *field != '\0'; field++)
+        if ((unsigned char)*field <= ',')
+            return true;
+    return false;
+}
+
+static void write_csv_field(const char *field, FILE *out)
+{
+    if (!needs_quotes(field)) {
+        fputs(field, out);
+        return;
+    }
+    putc('"', out);
+    for (; *field != '\0'; field++) {
+        if (*field == '"')
+            putc('"', out);
+        putc(*field, out);
+    }
+    putc('"', out);
+}
+
+void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FILE *out)
+{
+    const struct krc_committed *row;
+    for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
+        if (with_group) {
+            write_csv_field(row->group, out);
+            putc(',', out);
+        }
+        write_csv_field(row->topic, out);
+        fprintf(out, ",%" PRId32 ",%" PRId64 "\n", row->partition, row->offset);
+    }
+}
+
+void krc_write_json_string(const char *text, FILE *out)
+{
+    putc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)*text);
+        else
+            putc(*text, out);
+    }
+    putc('"', out);
+}
+
+static void write_json_row(const struct krc_committed *row, FILE *out)
+{
+    fputs("{\"group\":", out);
+    krc_write_json_string(row->group, out);
+    fputs(",\"topic\":", out);
+    krc_write_json_string(row->topic, out);
+    fprintf(out, ",\"partition\":%" PRId32 ",\"offset\":%" PRId64, row->partition, row->offset);
+    if (row->leader_epoch >= 0)
+        fprintf(out, ",\"leaderEpoch\":%" PRId32, row->leader_epoch);
+    else
+        fputs(",\"leaderEpoch\":null", out);
+    fputs(",\"metadata\":", out);
+    krc_write_json_string(row->metadata == NULL ? "" : row->metadata, out);
+    putc('}', out);
+}
+
+void krc_committed_write_json(const krc_committed_list *list, FILE *out)
+{
+    const struct krc_committed *row;
+    putc('[', out);
+    for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
+        fputs(i == 0 ? "\n" : ",\n", out);
+        write_json_row(row, out);
+    }
+    fputs("\n]\n", out);
+}
+
+/* ---- Reading: what both have in common ---------------------------------------------------- */
+
+struct reading {
+    krc_committed_list *list;
+    const char *group; /* NULL: any */
+    krc_error *error;
+};
+
+/* Kafka's rule for names of topics. */
+static bool is_topic_name(const char *name)
+{
+    size_t len = strlen(name);
+    return len >= 1 && len <= 249 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == len;
+}
+
+/* `place`: "line 3, column 1" or "entry 3". */
+static int add_row(struct reading *in, struct krc_committed *row, const char *place)
+{
+    if (row->group == NULL)
+        row->group = in->group != NULL ? in->group : "default";
+    if (row->group[0] == '\0')
+        return krc_fail(in->error, KRC_E_INVALID, "%s: the group has no name", place);
+    if (in->group != NULL && strcmp(row->group, in->group) != 0)
+        return krc_fail(in->error, KRC_E_INVALID,
+                        "%s: group \"%s\", but only group \"%s\" was asked for", place, row->group,
+                        in->group);
+    if (!is_topic_name(row->topic))
+        return krc_fail(in->error, KRC_E_INVALID,
+                        "%s: \"%s\" is no topic's name (1 to 249 letters, digits, '.', '_', '-')",
+                        place, row->topic);
+    int rc = krc_committed_add(in->list, row, in->error);
+    if (rc == 1)
+        return krc_fail(in->error, KRC_E_INVALID,
+                        "%s: partition %" PRId32 " of topic \"%s\" in group \"%s\" comes a second "
+                        "time", place, row->partition, row->topic, row->group);
+    return rc;
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------- */
+
+#define MAX_FIELDS 4
+
+struct csv {
+    const char *p, *end;
+    const char *line_start;
+    unsigned line;
+    struct krc_buffer fields[MAX_FIELDS]; /* each with a NUL at its end */
+    char places[MAX_FIELDS][48];          /* where each begins */
+    size_t count;
+};
+
+static void say_place(const struct csv *csv, char place[48])
+{
+    snprintf(place, 48, "line %u, column %zu", csv->line, (size_t)(csv->p - csv->line_start) + 1);
+}
+
+static int fail_here(const struct csv *csv, krc_error *error, const char *what)
+{
+    char place[48];
+    say_place(csv, place);
+    return krc_fail(error, KRC_E_INVALID, "%s: %s", place, what);
+}
+
+static bool at_field_end(const struct csv *csv)
+{
+    return csv->p == csv->end || *csv->p == ',' || *csv->p == '\n' || *csv->p == '\r';
+}
+
+static int read_plain(struct csv *csv, struct krc_buffer *field, krc_error *error)
+{
+    const char *start = csv->p;
+    for (; !at_field_end(csv); csv->p++)
+        if (*csv->p == '"' || *csv->p == '\0')
+            return fail_here(csv, error, *csv->p == '"' ? "a quote inside a field that does not "
+                                                          "begin with one" : "a NUL byte");
+    return krc_buffer_append(field, start, (size_t)(csv->p - start), error);
+}
+
+/* Two quotes stand for one. */
+static int read_quoted(struct csv *csv, struct krc_buffer *field, krc_error *error)
+{
+    struct csv begin = *csv;
+    for (csv->p++;; csv->p++) {
+        if (csv->p == csv->end)
+            return fail_here(&begin, error, "this quote is never closed");
+        if (*csv->p == '\0' || *csv->p == '\n')
+            return fail_here(csv, error, "a quoted field may not hold a NUL byte or a line's end");
+        if (*csv->p == '"' && (++csv->p == csv->end || *csv->p != '"'))
+            break;
+        KRC_TRY(krc_buffer_append(field, csv->p, 1, error));
+    }
+    return at_field_end(csv) ? KRC_OK
+                             : fail_here(csv, error, "only a comma may follow a closing quote");
+}
+
+static int read_field(struct csv *csv, krc_error *error)
+{
+    if (csv->count == MAX_FIELDS)
+        return fail_here(csv, error, "more than 4 fields");
+    struct krc_buffer *field = &csv->fields[csv->count];
+    field->len = 0;
+    say_place(csv, csv->places[csv->count]);
+    if (csv->p < csv->end && *csv->p == '"')
+        KRC_TRY(read_quoted(csv, field, error));
+    else
+        KRC_TRY(read_plain(csv, field, error));
+    csv->count++;
+    return krc_buffer_append(field, "", 1, error);
+}
+
+/* The fields of one line. */
+static int read_line(struct csv *csv, krc_error *error)
+{
+    csv->count = 0;
+    csv->line_start = csv->p;
+    csv->line++;
+    KRC_TRY(read_field(csv, error));
+    while (csv->p < csv->end && *csv->p == ',') {
+        csv->p++;
+        KRC_TRY(read_field(csv, error));
+    }
+    if (csv->p < csv->end && *csv->p == '\r')
+        csv->p++;
+    if (csv->p < csv->end && *csv->p != '\n')
+        return fail_here(csv, error, "a carriage return inside a line");
+    csv->p += csv->p < csv->end;
+    return KRC_OK;
+}
+
+static const char *field_at(const struct csv *csv, size_t i)
+{
+    return (const char *)csv->fields[i].data;
+}
+
+/* A whole number from 0 to `most`. */
+static int read_number(const struct csv *csv, size_t i, const char *what, int64_t most,
+                       int64_t *number, krc_error *error)
+{
+    const char *text = field_at(csv, i);
+    *number = 0;
+    bool good = *text != '\0';
+    for (; good && *text != '\0'; text++) {
+        int64_t digit = *text - '0';
+        good = digit >= 0 && digit <= 9 && *number <= (most - digit) / 10;
+        if (good)
+            *number = 10 * *number + digit;
+    }
+    if (good)
+        return KRC_OK;
+    return krc_fail(error, KRC_E_INVALID, "%s: \"%s\" is no %s, a number from 0 to %" PRId64,
+                    csv->places[i], field_at(csv, i), what, most);
+}
+
+static int add_line(struct reading *in, const struct csv *csv)
+{
+    size_t first = csv->count - 3; /* 1 where the group leads */
+    int64_t partition, offset;
+    KRC_TRY(read_number(csv, first + 1, "partition", INT32_MAX, &partition, in->error));
+    KRC_TRY(read_number(csv, first + 2, "offset", INT64_MAX, &offset, in->error));
+    struct krc_committed row = {
+        .group = first == 1 ? field_at(csv, 0) : NULL,
+        .topic = field_at(csv, first),
+        .partition = (int32_t)partition,
+        .leader_epoch = -1,
+        .offset = offset,
+        .commit_time_ms = -1,
+    };
+    return add_row(in, &row, csv->places[0]);
+}
+
+static int read_lines(struct reading *in, struct csv *csv)
+{
+    size_t fields = 0;
+    while (csv->p < csv->end) {
+        KRC_TRY(read_line(csv, in->error));
+        if (csv->count == 1 && csv->fields[0].len == 1)
+            continue; /* an empty line */
+        if (csv->count < 3 || (fields != 0 && csv->count != fields))
+            return krc_fail(in->error, KRC_E_INVALID,
+                            "line %u, column 1: %zu fields, where topic,partition,offset or "
+                            "group,topic,partition,offset belong, the same in every line",
+                            csv->line, csv->count);
+        fields = csv->count;
+        KRC_TRY(add_line(in, csv));
+    }
+    return KRC_OK;
+}
+
+static int parse_csv(struct reading *in, const char *text, size_t len)
+{
+    struct csv csv = {.p = text, .end = text + len};
+    int rc = read_lines(in, &csv);
+    for (size_t i = 0; i < MAX_FIELDS; i++)
+        krc_buffer_free(&csv.fields[i]);
+    return rc;
+}
+
+/* ---- JSON, with SQLite's parser ----------------------------------------------------------- */
+
+/* One row an entry; what is no object has no fields. */
+static const char entries[] =
+    "SELECT json_extract(v, '$.group'), json_extract(v, '$.topic'), json_extract(v, '$.partition'),"
+    " json_extract(v, '$.offset'), json_extract(v, '$.leaderEpoch'), json_extract(v, '$.metadata'),"
+    " type FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
+    " FROM json_each(?))";
+
+/* NULL and the null of JSON alike give NULL. */
+static int json_text(sqlite3_stmt *entry, int column, bool required, const char *what,
+                     const char *place, const char **text, krc_error *error)
+{
+    int type = sqlite3_column_type(entry, column);
+    *text = (const char *)sqlite3_column_text(entry, column);
+    if (type == SQLITE_NULL && !required)
+        return KRC_OK;
+    if (type != SQLITE_TEXT || *text == NULL)
+        return krc_fail(error, KRC_E_INVALID, "%s: \"%s\" is missing or no string", place, what);
+    return KRC_OK;
+}
+
+static int json_number(sqlite3_stmt *entry, int column, bool required, const char *what,
+                       int64_t most, const char *place, int64_t *number, krc_error *error)
+{
+    int type = sqlite3_column_type(entry, column);
+    *number = type == SQLITE_NULL ? -1 : sqlite3_column_int64(entry, column);
+    if (type == SQLITE_NULL && !required)
+        return KRC_OK;
+    if (type != SQLITE_INTEGER || *number < 0 || *number > most)
+        return krc_fail(error, KRC_E_INVALID,
+                        "%s: \"%s\" is missing or no number from 0 to %" PRId64, place, what, most);
+    return KRC_OK;
+}
+
+static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
+{
+    const char *type = (const char *)sqlite3_column_text(entry, 6);
+    if (type == NULL || strcmp(type, "object") != 0)
+        return krc_fail(in->error, KRC_E_INVALID, "%s: no object", place);
+    struct krc_committed row = {.commit_time_ms = -1};
+    int64_t partition, epoch;
+    KRC_TRY(json_text(entry, 0, false, "group", place, &row.group, in->error));
+    KRC_TRY(json_text(entry, 1, true, "topic", place, &row.topic, in->error));
+    KRC_TRY(json_number(entry, 2, true, "partition", INT32_MAX, place, &partition, in->error));
+    KRC_TRY(json_number(entry, 3, true, "offset", INT64_MAX, place, &row.offset, in->error));
+    KRC_TRY(json_number(entry, 4, false, "leaderEpoch", INT32_MAX, place, &epoch, in->error));
+    KRC_TRY(json_text(entry, 5, false, "metadata", place, &row.metadata, in->error));
+    row.partition = (int32_t)partition;
+    row.leader_epoch = (int32_t)epoch;
+    return add_row(in, &row, place);
+}
+
+static int read_entries(struct reading *in, sqlite3_stmt *statement)
+{
+    int rc;
+    for (unsigned n = 1; (rc = sqlite3_step(statement)) == SQLITE_ROW; n++) {
+        char place[48];
+        snprintf(place, sizeof place, "entry %u", n);
+        KRC_TRY(add_entry(in, statement, place));
+    }
+    if (rc == SQLITE_DONE)
+        return KRC_OK;
+    return krc_fail(in->error, KRC_E_INVALID, "this is no JSON: %s",
+                    sqlite3_errmsg(sqlite3_db_handle(statement)));
+}
+
+/* SQLite would cut the string there, and say nothing. */
+static bool has_escaped_nul(const char *text, size_t len)
+{
+    for (size_t i = 0; i + 6 <= len; i++) {
+        if (text[i] != '\\')
+            continue;
+        if (memcmp(text + i, "\\u0000", 6) == 0)
+            return true;
+        i++; /* what is escaped begins no escape */
+    }
+    return false;
+}
+
+static int parse_json(struct reading *in, const char *text, size_t len)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    int rc = KRC_E_NOMEM;
+    if (has_escaped_nul(text, len))
+        return krc_fail(in->error, KRC_E_INVALID, "a string of the JSON text holds \\u0000");
+    if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, entries, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_bind_text64(statement, 1, text, len, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK)
+        rc = read_entries(in, statement);
+    else
+        krc_fail(in->error, rc, "cannot read JSON: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return rc;
+}
+
+static size_t skip_blanks(const char *text, size_t len, size_t i)
+{
+    while (i < len && strchr(" \t\r\n", text[i]) != NULL && text[i] != '\0')
+        i++;
+    return i;
+}
+
+/* "[" and then "{" or "]": no line of CSV begins like that. */
+static bool looks_like_json(const char *text, size_t len)
+{
+    size_t i = skip_blanks(text, len, 0);
+    if (i == len || text[i] != '[')
+        return false;
+    i = skip_blanks(text, len, i + 1);
+    return i < len && (text[i] == '{' || text[i] == ']');
+}
+
+int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, const char *group,
+                        krc_error *error)
+{
+    struct reading in = {list, group, error};
+    return looks_like_json(text, len) ? parse_json(&in, text, len) : parse_csv(&in, text, len);
+}

@@ -1,0 +1,271 @@
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <krc-tools.h>
+
+#include "store/store.h"
+
+static krc_error error;
+
+/* Parses, and gives back what the list then is: "group/topic/partition=offset,epoch,metadata;". */
+static const char *parsed(const char *text, const char *group)
+{
+    static char seen[4096];
+    const struct krc_committed *row;
+    krc_committed_list *list = krc_committed_new();
+    seen[0] = '\0';
+    if (krc_committed_parse(list, text, strlen(text), group, &error) < 0) {
+        ck_assert_int_eq(error.code, KRC_E_INVALID);
+        snprintf(seen, sizeof seen, "%s", error.message);
+    }
+    for (size_t i = 0; seen[0] != 'l' && (row = krc_committed_at(list, i)) != NULL; i++) {
+        size_t len = strlen(seen);
+        snprintf(seen + len, sizeof seen - len, "%s/%s/%d=%lld,%d,%s;", row->group, row->topic,
+                 row->partition, (long long)row->offset, row->leader_epoch,
+                 row->metadata == NULL ? "-" : row->metadata);
+    }
+    krc_committed_free(list);
+    return seen;
+}
+
+/* How kafka-consumer-groups.sh writes it, and what people type. */
+START_TEST(csv_is_read)
+{
+    ck_assert_str_eq(parsed("t1,0,5\nt1,1,9223372036854775807\n\n", NULL),
+                     "default/t1/0=5,-1,-;default/t1/1=9223372036854775807,-1,-;");
+    ck_assert_str_eq(parsed("t,2147483647,0", "my group"), "my group/t/2147483647=0,-1,-;");
+    ck_assert_str_eq(parsed("\"a topic\",0,1", NULL), "line 1, column 1: " "\"a topic\" is no topic's name (1 to "
+                     "249 letters, digits, '.', '_', '-')");
+    ck_assert_str_eq(parsed("\"my group, \"\"1\"\"\",\"t\",\"0\",\"7\"\r\ng,t,0,8\r\n", NULL),
+                     "g/t/0=8,-1,-;my group, \"1\"/t/0=7,-1,-;");
+    ck_assert_str_eq(parsed("b,1,1\na,10,1\na,9,1\n", "g"),
+                     "g/a/9=1,-1,-;g/a/10=1,-1,-;g/b/1=1,-1,-;");
+    ck_assert_str_eq(parsed("[x,t,0,5", NULL), "[x/t/0=5,-1,-;");
+    ck_assert_str_eq(parsed("", NULL), "");
+}
+END_TEST
+
+START_TEST(csv_faults_are_placed)
+{
+    static const struct {
+        const char *text, *message;
+    } faults[] = {
+        {"t,0,5\nt,x,5\n", "line 2, column 3: \"x\" is no partition, a number from 0 to 2147483647"},
+        {"t,0,5\n\nt,1,-1\n",
+         "line 3, column 5: \"-1\" is no offset, a number from 0 to 9223372036854775807"},
+        {"t,0,9223372036854775808",
+         "line 1, column 5: \"9223372036854775808\" is no offset, a number from 0 to "
+         "9223372036854775807"},
+        {"t,2147483648,0", "line 1, column 3: \"2147483648\" is no partition, a number from 0 to "
+                           "2147483647"},
+        {"t,0, 5", "line 1, column 5: \" 5\" is no offset, a number from 0 to 9223372036854775807"},
+        {"t,0,", "line 1, column 5: \"\" is no offset, a number from 0 to 9223372036854775807"},
+        {"t,0", "line 1, column 1: 2 fields, where topic,partition,offset or "
+                "group,topic,partition,offset belong, the same in every line"},
+        {"t,0,5\ng,t,0,5", "line 2, column 1: 4 fields, where topic,partition,offset or "
+                           "group,topic,partition,offset belong, the same in every line"},
+        {"g,t,0,5,6", "line 1, column 9: more than 4 fields"},
+        {"t,0,5\n\"t,0,5", "line 2, column 1: this quote is never closed"},
+        {"\"t\nu\",0,5",
+         "line 1, column 3: a quoted field may not hold a NUL byte or a line's end"},
+        {"\"t\"x,0,5", "line 1, column 4: only a comma may follow a closing quote"},
+        {"t\"x,0,5", "line 1, column 2: a quote inside a field that does not begin with one"},
+        {"t,0,5\rt,1,5", "line 1, column 7: a carriage return inside a line"},
+        {"t,0,5\nt,0,6", "line 2, column 1: partition 0 of topic \"t\" in group \"default\" comes "
+                         "a second time"},
+        {",t,0,6", "line 1, column 1: the group has no name"},
+        {"../t,0,6", "line 1, column 1: \"../t\" is no topic's name (1 to 249 letters, digits, "
+                     "'.', '_', '-')"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        ck_assert_str_eq(parsed(faults[i].text, NULL), faults[i].message);
+    ck_assert_str_eq(parsed("other,t,0,6", "mine"),
+                     "line 1, column 1: group \"other\", but only group \"mine\" was asked for");
+    krc_committed_list *list = krc_committed_new();
+    ck_assert_int_eq(krc_committed_parse(list, "t,0\0,5", 6, NULL, &error), KRC_E_INVALID);
+    ck_assert_str_eq(error.message, "line 1, column 4: a NUL byte");
+    krc_committed_free(list);
+}
+END_TEST
+
+static const char *entry_fault(const char *text)
+{
+    const char *message = parsed(text, NULL);
+    const char *list = strstr(message, "/t/"); /* rows that came before the fault */
+    ck_assert_ptr_null(list);
+    return message;
+}
+
+START_TEST(json_is_read)
+{
+    ck_assert_str_eq(parsed("[]", NULL), "");
+    ck_assert_str_eq(parsed(" [ {\"topic\":\"t\",\"partition\":0,\"offset\":5}, {\"group\":\"g \\u00fc"
+                            "\",\"topic\":\"t\",\"partition\":1,\"offset\":9223372036854775807,"
+                            "\"leaderEpoch\":3,\"metadata\":\"x\\\"y\"}]\n", NULL),
+                     "default/t/0=5,-1,-;g \u00fc/t/1=9223372036854775807,3,x\"y;");
+    ck_assert_str_eq(parsed("[{\"topic\":\"t\",\"partition\":0,\"offset\":5,\"leaderEpoch\":null}]",
+                            "g"), "g/t/0=5,-1,-;");
+    ck_assert_str_eq(entry_fault("[{\"topic\":1}]"), "entry 1: \"topic\" is missing or no string");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"a\\u0000b\"}]"),
+                     "a string of the JSON text holds \\u0000");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\",\"partition\":\"0\"}]"),
+                     "entry 1: \"partition\" is missing or no number from 0 to 2147483647");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\",\"partition\":0,\"offset\":1e3}]"),
+                     "entry 1: \"offset\" is missing or no number from 0 to 9223372036854775807");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\",\"partition\":0,\"offset\":"
+                                 "9223372036854775808}]"),
+                     "entry 1: \"offset\" is missing or no number from 0 to 9223372036854775807");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\",\"partition\":0,\"offset\":1,"
+                                 "\"leaderEpoch\":-2}]"),
+                     "entry 1: \"leaderEpoch\" is missing or no number from 0 to 2147483647");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\""), "this is no JSON: malformed JSON");
+    krc_committed_list *list = krc_committed_new();
+    static const char mixed[] = "[{\"topic\":\"t\",\"partition\":0,\"offset\":1}, 7]";
+    ck_assert_int_eq(krc_committed_parse(list, mixed, sizeof mixed - 1, NULL, &error),
+                     KRC_E_INVALID);
+    ck_assert_str_eq(error.message, "entry 2: no object");
+    krc_committed_free(list);
+}
+END_TEST
+
+static char *written(const krc_committed_list *list, int form)
+{
+    static char text[4096];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    if (form == 2)
+        krc_committed_write_json(list, out);
+    else
+        krc_committed_write_csv(list, form == 1, out);
+    ck_assert_int_eq(fclose(out), 0);
+    return text;
+}
+
+START_TEST(fields_are_quoted_as_kafka_does)
+{
+    krc_committed_list *list = krc_committed_new();
+    struct krc_committed rows[] = {
+        {"a b", "t-1._x", 0, 4, 1, "m\n\"", 1, -1},
+        {"c,\"d\"", "twenty-four-characters-x", 1, -1, 2, "", 1, -1},
+        {"plain", "twenty-five-characters-xx", 2, -1, 3, NULL, 1, -1},
+        {"plus+", "t", 3, -1, 4, NULL, 1, -1},
+    };
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(krc_committed_add(list, &rows[i], &error), 0);
+    ck_assert_int_eq(krc_committed_add(list, &rows[2], &error), 1);
+    static const char csv[] = "\"a b\",t-1._x,0,1\n"
+                              "\"c,\"\"d\"\"\",twenty-four-characters-x,1,2\n"
+                              "plain,\"twenty-five-characters-xx\",2,3\n"
+                              "\"plus+\",t,3,4\n";
+    ck_assert_str_eq(written(list, 1), csv);
+    ck_assert_str_eq(written(list, 0), "t-1._x,0,1\ntwenty-four-characters-x,1,2\n"
+                                       "\"twenty-five-characters-xx\",2,3\nt,3,4\n");
+    static const char json[] =
+        "[\n{\"group\":\"a b\",\"topic\":\"t-1._x\",\"partition\":0,\"offset\":1,\"leaderEpoch\":4,"
+        "\"metadata\":\"m\\u000a\\\"\"},\n{\"group\":\"c,\\\"d\\\"\",\"topic\":"
+        "\"twenty-four-characters-x\",\"partition\":1,\"offset\":2,\"leaderEpoch\":null,"
+        "\"metadata\":\"\"}";
+    ck_assert_int_eq(strncmp(written(list, 2), json, sizeof json - 1), 0);
+    ck_assert_str_eq(parsed(written(list, 2), NULL),
+                     "a b/t-1._x/0=1,4,m\n\";c,\"d\"/twenty-four-characters-x/1=2,-1,;"
+                     "plain/twenty-five-characters-xx/2=3,-1,;plus+/t/3=4,-1,;");
+    ck_assert_str_eq(parsed(csv, NULL),
+                     "a b/t-1._x/0=1,-1,-;c,\"d\"/twenty-four-characters-x/1=2,-1,-;"
+                     "plain/twenty-five-characters-xx/2=3,-1,-;plus+/t/3=4,-1,-;");
+    const struct krc_committed *found = krc_committed_find(list, "plus+", "t", 3);
+    ck_assert_ptr_nonnull(found);
+    ck_assert_int_eq(found->offset, 4);
+    ck_assert_ptr_null(krc_committed_find(list, "plus+", "t", 4));
+    krc_committed_free(list);
+    krc_committed_free(NULL);
+}
+END_TEST
+
+static int note_reset(void *arg, const char *group, const char *topic, int32_t partition,
+                      const struct krc_store_reset *reset)
+{
+    char *seen = arg;
+    snprintf(seen + strlen(seen), 512 - strlen(seen), "%s/%s/%d h%d %lld>%lld at %lld %s;", group,
+             topic, partition, reset->history, (long long)reset->from, (long long)reset->to,
+             (long long)reset->time_ms, reset->reason);
+    ck_assert_int_eq(reset->lost_from, reset->lost_to);
+    return 0;
+}
+
+static void save(const char *store, const char *csv, const char *reason, int64_t now_ms)
+{
+    krc_committed_list *list = krc_committed_new();
+    ck_assert_int_eq(krc_committed_parse(list, csv, strlen(csv), "g", &error), 0);
+    ck_assert_int_eq(krc_committed_save(list, store, reason, now_ms, &error), 0);
+    krc_committed_free(list);
+}
+
+START_TEST(what_moves_leaves_a_reset)
+{
+    char folder[] = "/tmp/krc-committed-XXXXXX", path[64], seen[512] = "";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/krc.db", folder);
+    struct krc_store *store;
+    struct krc_stored stored = {
+        .offset = 10, .leader_epoch = 4, .history = 2, .topic_id = {.bytes = {9}}, .settled = true,
+        .commit_time_ms = 100, .metadata = "kept",
+        .account = {.from = 0, .to = 10, .delivered = 10},
+    };
+    ck_assert_int_eq(krc_store_open(&store, path, KRC_STORE_CREATE, &error), 0);
+    ck_assert_int_eq(krc_store_begin(store, &error), 0);
+    ck_assert_int_eq(krc_store_put(store, "g", "t", 0, &stored, &error), 0);
+    ck_assert_int_eq(krc_store_put(store, "g", "t", 1, &stored, &error), 0);
+    ck_assert_int_eq(krc_store_commit(store, &error), 0);
+    krc_store_close(store);
+
+    save(path, "t,0,10\nt,1,3\nt,2,7", "because", 500);
+    ck_assert_int_eq(krc_store_open(&store, path, KRC_STORE_READ_ONLY, &error), 0);
+    ck_assert_int_eq(krc_store_each_reset(store, "g", note_reset, seen, &error), 0);
+    ck_assert_str_eq(seen, "g/t/1 h2 10>3 at 500 because;g/t/2 h1 -1>7 at 500 because;");
+
+    ck_assert_int_eq(krc_store_load(store, "g", "t", 0, &stored, &error), 1); /* stood still */
+    ck_assert(stored.settled);
+    ck_assert_int_eq(stored.account.delivered, 10);
+    ck_assert_int_eq(stored.commit_time_ms, 100);
+    ck_assert_int_eq(stored.leader_epoch, 4);
+    ck_assert_int_eq(krc_store_load(store, "g", "t", 1, &stored, &error), 1); /* moved */
+    ck_assert(!stored.settled);
+    ck_assert_int_eq(stored.offset, 3);
+    ck_assert_int_eq(stored.history, 2);
+    ck_assert_int_eq(stored.topic_id.bytes[0], 9);
+    ck_assert_int_eq(stored.leader_epoch, -1);
+    ck_assert_int_eq(stored.commit_time_ms, 500);
+    ck_assert_int_eq(stored.account.from, 3);
+    ck_assert_int_eq(stored.account.to, 3);
+    ck_assert_int_eq(stored.account.delivered, 0);
+    ck_assert_str_eq(stored.metadata, "kept");
+    krc_store_close(store);
+
+    krc_committed_list *list = krc_committed_new();
+    ck_assert_int_eq(krc_committed_load(list, path, "g", &error), 0);
+    ck_assert_int_eq(krc_committed_at(list, 2)->offset, 7);
+    ck_assert_int_eq(krc_committed_at(list, 1)->history, 2);
+    ck_assert_ptr_null(krc_committed_at(list, 3));
+    krc_committed_free(list);
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("committed");
+    TCase *tc = tcase_create("committed");
+    tcase_add_test(tc, csv_is_read);
+    tcase_add_test(tc, csv_faults_are_placed);
+    tcase_add_test(tc, json_is_read);
+    tcase_add_test(tc, fields_are_quoted_as_kafka_does);
+    tcase_add_test(tc, what_moves_leaves_a_reset);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
