@@ -12,7 +12,7 @@
 
 static krc_error error;
 
-/* What kafka-dump-log.sh shows of these files. */
+/* Read off the files with a hex dump. */
 START_TEST(entries_of_real_indexes)
 {
     struct krc_buffer file = fixture_read(SEGMENTS "00000000000000000233.index");
@@ -181,7 +181,7 @@ static int parse_metadata(const char *text, struct krc_uuid *id)
 
 START_TEST(topic_ids)
 {
-    /* java: Uuid.fromString("s2qTNXJHTsaXG-UdH3v1DA"), as bytes */
+    /* what base64 -d makes of it, with + and / for - and _ */
     static const uint8_t bytes[16] = {0xb3, 0x6a, 0x93, 0x35, 0x72, 0x47, 0x4e, 0xc6,
                                       0x97, 0x1b, 0xe5, 0x1d, 0x1f, 0x7b, 0xf5, 0x0c};
     struct krc_uuid id;
