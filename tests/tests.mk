@@ -16,4 +16,8 @@ $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc
 unit: $(UNIT_BIN) ## the rooms' unit tests
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
 
+.PHONY: command
+command: $(BUILD)/krc ## the command's tests: each script runs it as $KRC
+	@for t in $(sort $(wildcard tests/cmd/*.sh)); do KRC=$(BUILD)/krc sh $$t || exit 1; done
+
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(SUPPORT_OBJ:.o=.d)

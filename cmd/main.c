@@ -1,0 +1,34 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *meaning;
+} commands[] = {
+    {"offsets", cmd_offsets, "list, export, import or reset committed offsets"},
+};
+
+static void help(void)
+{
+    puts("krc reads Apache Kafka topics exactly as committed.\n");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        printf("  krc %-8s %s\n", commands[i].name, commands[i].meaning);
+    puts("\nkrc COMMAND --help tells the flags of each.");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return cmd_usage("no command is named");
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        help();
+        return cmd_flush();
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return cmd_usage("there is no command \"%s\"", argv[1]);
+}

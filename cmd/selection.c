@@ -1,0 +1,137 @@
+#include "cmd/selection.h"
+
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cmd_topic {
+    char *name;             /* without its list */
+    const char *partitions; /* NULL: none of its own */
+    regex_t regex;
+    bool is_regex;
+};
+
+/* The next "N" or "N-M" of a list; false at its end, or where it is none. */
+static bool next_range(const char **list, int32_t *from, int32_t *to)
+{
+    char *end;
+    if (**list < '0' || **list > '9')
+        return false;
+    long first = strtol(*list, &end, 10), last = first;
+    if (*end == '-') {
+        if (end[1] < '0' || end[1] > '9')
+            return false;
+        last = strtol(end + 1, &end, 10);
+    }
+    if (last < first || last > INT32_MAX || (*end != ',' && *end != '\0'))
+        return false;
+    *from = (int32_t)first;
+    *to = (int32_t)last;
+    *list = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+static bool is_list(const char *list)
+{
+    int32_t from, to;
+    bool good = false;
+    while ((good = next_range(&list, &from, &to)) && *list != '\0')
+        ;
+    return good;
+}
+
+static bool in_list(const char *list, int32_t partition)
+{
+    int32_t from, to;
+    while (next_range(&list, &from, &to))
+        if (partition >= from && partition <= to)
+            return true;
+    return false;
+}
+
+const char *cmd_select_partitions(struct cmd_selection *selection, const char *list)
+{
+    selection->partitions = list;
+    return is_list(list) ? NULL : "partitions are given as 0 or 0,3 or 0-7";
+}
+
+static const char *fill_topic(struct cmd_topic *topic, const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    size_t len = strlen(text);
+    if (colon != NULL && is_list(colon + 1)) {
+        topic->partitions = colon + 1;
+        len = (size_t)(colon - text);
+    }
+    topic->is_regex = text[0] == '^';
+    topic->name = strndup(text, len);
+    if (topic->name == NULL)
+        return "out of memory";
+    if (len == 0 || (colon != NULL && topic->partitions == NULL && !topic->is_regex))
+        return "a topic is given as TOPIC, TOPIC:0,3 or ^REGEX";
+    if (topic->is_regex && regcomp(&topic->regex, topic->name, REG_EXTENDED | REG_NOSUB) != 0) {
+        topic->is_regex = false;
+        return "this is no regular expression";
+    }
+    return NULL;
+}
+
+const char *cmd_select_topic(struct cmd_selection *selection, const char *text)
+{
+    struct cmd_topic *topics =
+        realloc(selection->topics, (selection->count + 1) * sizeof *topics);
+    if (topics == NULL)
+        return "out of memory";
+    selection->topics = topics;
+    topics[selection->count] = (struct cmd_topic){0};
+    return fill_topic(&topics[selection->count++], text);
+}
+
+static bool matches(const struct cmd_topic *topic, const char *name)
+{
+    return topic->is_regex ? regexec(&topic->regex, name, 0, NULL, 0) == 0
+                           : strcmp(topic->name, name) == 0;
+}
+
+bool cmd_selects(const struct cmd_selection *selection, const char *topic, int32_t partition)
+{
+    if (selection->partitions != NULL && !in_list(selection->partitions, partition))
+        return false;
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct cmd_topic *chosen = &selection->topics[i];
+        if (matches(chosen, topic) &&
+            (chosen->partitions == NULL || in_list(chosen->partitions, partition)))
+            return true;
+    }
+    return selection->count == 0;
+}
+
+int cmd_each_named(const struct cmd_selection *selection,
+                   int (*each)(void *arg, const char *topic, int32_t partition), void *arg)
+{
+    for (size_t i = 0; i < selection->count; i++) {
+        const struct cmd_topic *topic = &selection->topics[i];
+        const char *list = topic->partitions != NULL ? topic->partitions : selection->partitions;
+        int32_t from, to;
+        while (!topic->is_regex && list != NULL && next_range(&list, &from, &to))
+            for (int64_t partition = from; partition <= to; partition++) {
+                if (!cmd_selects(selection, topic->name, (int32_t)partition))
+                    continue;
+                int rc = each(arg, topic->name, (int32_t)partition);
+                if (rc != 0)
+                    return rc;
+            }
+    }
+    return 0;
+}
+
+void cmd_selection_free(struct cmd_selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++) {
+        if (selection->topics[i].is_regex)
+            regfree(&selection->topics[i].regex);
+        free(selection->topics[i].name);
+    }
+    free(selection->topics);
+    *selection = (struct cmd_selection){0};
+}

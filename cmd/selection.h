@@ -1,0 +1,32 @@
+/*
+ * Which topics and partitions are meant: -t TOPIC, -t ^REGEX, -t TOPIC:0,2-4, -p LIST.
+ */
+#ifndef KRC_CMD_SELECTION_H
+#define KRC_CMD_SELECTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cmd_topic;
+
+struct cmd_selection {
+    struct cmd_topic *topics;
+    size_t count;           /* 0: every topic */
+    const char *partitions; /* NULL: every partition */
+};
+
+/* Both return NULL, or what is wrong.  The texts must outlive the selection. */
+const char *cmd_select_topic(struct cmd_selection *selection, const char *text);
+const char *cmd_select_partitions(struct cmd_selection *selection, const char *list);
+
+bool cmd_selects(const struct cmd_selection *selection, const char *topic, int32_t partition);
+
+/* Calls `each` for every partition that is named in full, by a topic that is no regular expression
+ * and a list; what is not 0 ends the walk and is returned. */
+int cmd_each_named(const struct cmd_selection *selection,
+                   int (*each)(void *arg, const char *topic, int32_t partition), void *arg);
+
+void cmd_selection_free(struct cmd_selection *selection);
+
+#endif

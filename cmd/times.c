@@ -1,0 +1,151 @@
+#include "cmd/times.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define DAY_MS 86400000
+#define MAX_NUMBER 1000000000 /* keeps every sum here within 63 bits */
+
+/* Exactly `digits` digits. */
+static bool take_digits(const char **p, int digits, int *number)
+{
+    *number = 0;
+    for (int i = 0; i < digits; i++, ++*p) {
+        if (**p < '0' || **p > '9')
+            return false;
+        *number = 10 * *number + (**p - '0');
+    }
+    return true;
+}
+
+static bool take(const char **p, char c)
+{
+    if (**p != c)
+        return false;
+    ++*p;
+    return true;
+}
+
+/* ".123..." in milliseconds: what is finer is cut. */
+static bool take_fraction(const char **p, int64_t *ms)
+{
+    int64_t unit = 100;
+    *ms = 0;
+    if (**p < '0' || **p > '9')
+        return false;
+    for (; **p >= '0' && **p <= '9'; ++*p, unit /= 10)
+        *ms += (**p - '0') * unit;
+    return true;
+}
+
+/* Z, +hh:mm, +hhmm or nothing: minutes east of Greenwich. */
+static bool take_zone(const char **p, int *minutes)
+{
+    int hour, minute, sign = **p == '-' ? -1 : 1;
+    *minutes = 0;
+    if (take(p, 'Z') || **p == '\0')
+        return true;
+    if (!take(p, '+') && !take(p, '-'))
+        return false;
+    if (!take_digits(p, 2, &hour))
+        return false;
+    take(p, ':');
+    if (!take_digits(p, 2, &minute) || hour > 18 || minute > 59)
+        return false;
+    *minutes = sign * (60 * hour + minute);
+    return true;
+}
+
+static bool take_date(const char **p, struct tm *tm)
+{
+    int month_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int year, month;
+    if (!take_digits(p, 4, &year) || !take(p, '-') || !take_digits(p, 2, &month) ||
+        !take(p, '-') || !take_digits(p, 2, &tm->tm_mday))
+        return false;
+    month_days[1] += (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    tm->tm_year = year - 1900;
+    tm->tm_mon = month - 1;
+    return month >= 1 && month <= 12 && tm->tm_mday >= 1 && tm->tm_mday <= month_days[month - 1];
+}
+
+bool cmd_parse_datetime(const char *text, int64_t *ms)
+{
+    struct tm tm = {0};
+    int64_t fraction = 0;
+    int minutes;
+    const char *p = text;
+    if (!take_date(&p, &tm) || !take(&p, 'T') || !take_digits(&p, 2, &tm.tm_hour) ||
+        !take(&p, ':') || !take_digits(&p, 2, &tm.tm_min))
+        return false;
+    if (take(&p, ':') && !take_digits(&p, 2, &tm.tm_sec))
+        return false;
+    if (take(&p, '.') && !take_fraction(&p, &fraction))
+        return false;
+    if (!take_zone(&p, &minutes) || *p != '\0' || tm.tm_hour > 23 || tm.tm_min > 59 ||
+        tm.tm_sec > 59)
+        return false;
+    *ms = ((int64_t)timegm(&tm) - 60 * minutes) * 1000 + fraction;
+    return true;
+}
+
+/* "12H": a number and its unit, the units in this order; a fraction before S alone. */
+static bool take_part(const char **p, const char **units, int64_t *ms)
+{
+    static const char names[] = "DHMS";
+    static const int64_t sizes[] = {DAY_MS, 3600000, 60000, 1000};
+    int64_t number = 0, fraction = 0;
+    const char *start = *p;
+    for (; **p >= '0' && **p <= '9' && number < MAX_NUMBER; ++*p)
+        number = 10 * number + (**p - '0');
+    bool fractional = take(p, '.');
+    if (*p == start || (fractional && !take_fraction(p, &fraction)) || **p == '\0')
+        return false;
+    const char *unit = strchr(*units, **p);
+    if (unit == NULL || (fractional && *unit != 'S'))
+        return false;
+    *ms += number * sizes[strchr(names, *unit) - names] + fraction;
+    *units = unit + 1;
+    ++*p;
+    return true;
+}
+
+bool cmd_parse_duration(const char *text, int64_t *ms)
+{
+    const char *p = text, *units = "D";
+    *ms = 0;
+    if (!take(&p, 'P') || *p == '\0')
+        return false;
+    if (*p != 'T' && !take_part(&p, &units, ms))
+        return false;
+    if (*p == '\0')
+        return true;
+    units = "HMS";
+    if (!take(&p, 'T') || *p == '\0')
+        return false;
+    while (*p != '\0')
+        if (!take_part(&p, &units, ms))
+            return false;
+    return true;
+}
+
+void cmd_format_datetime(int64_t ms, char text[40])
+{
+    int64_t part = ((ms % 1000) + 1000) % 1000;
+    time_t seconds = (time_t)((ms - part) / 1000);
+    struct tm tm;
+    if (gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 9999 - 1900) {
+        snprintf(text, 40, "%lld", (long long)ms);
+        return;
+    }
+    size_t len = strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text + len, 40 - len, ".%03dZ", (int)part);
+}
+
+int64_t cmd_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

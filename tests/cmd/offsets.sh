@@ -1,0 +1,222 @@
+#!/bin/sh
+# krc offsets: what it prints, what it leaves in the store, and how it refuses.
+# KRC names the command; jq and sqlite3 judge.
+
+KRC=${KRC:-build/release/krc}
+LOGS=tests/golden/fixtures/kafka-4.3.1
+EXPECTED=tests/golden/fixtures/expected/kafka-4.3.1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+db=$dir/krc.db
+checks=0
+
+# expect STATUS OUT ERR ARGUMENTS...: what `krc offsets` with the arguments exits with and says.
+# The folder's name, times and the width of columns are masked.
+expect() {
+    status=$1 out=$2 err=$3
+    shift 3
+    "$KRC" offsets "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    got=$?
+    same "exit status of $*" "$status" "$got"
+    same "output of $*" "$out" "$(sed -E "$mask" "$dir/out")"
+    same "errors of $*" "$err" "$(sed "s#$dir#DIR#g" "$dir/err")"
+}
+mask='s/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z/TIME/; s/ +/ /g'
+
+same() {
+    checks=$((checks + 1))
+    [ "$2" = "$3" ] && return
+    printf 'tests/cmd/offsets.sh: %s\nexpected:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
+    exit 1
+}
+
+sql() {
+    same "$1" "$2" "$(sqlite3 "$db" "$1")"
+}
+
+# ---- usage
+more=' (--help tells more)'
+expect 2 '' "krc: offsets: say list, export, import or reset$more"
+expect 2 '' "krc: offsets lag: name the offset store with --store$more" lag
+expect 2 '' "krc: offsets: there is no \"lag\", say list, export, import or reset$more" \
+    lag --store "$db"
+expect 2 '' "krc: offsets list: what is \"x\"?$more" list x --store "$db"
+expect 2 '' "krc: offsets reset: where to? Give a target such as --to-offset N$more" \
+    reset --store "$db"
+for target in --to-earliest --to-latest "--to-datetime 2026-01-31T12:00" "--by-duration PT1H"; do
+    expect 2 '' "krc: offsets reset: ${target%% *} needs the log: name its folder with -d$more" \
+        reset --store "$db" $target
+done
+expect 2 '' "krc: --to-offset and --to-current: only one target can be$more" \
+    reset --store "$db" --to-offset 1 --to-current
+expect 2 '' "krc: --to-offset -1: give a number from 0$more" reset --store "$db" --to-offset -1
+expect 2 '' "krc: --shift-by 1x: give a number, such as -10$more" reset --store "$db" --shift-by 1x
+for time in 2026-02-29T00:00:00 2026-01-01 2026-01-01T24:00 2026-01-01T00:00+25:00 \
+    2026-01-01T00:00:00. 26-01-01T00:00 2026-01-01T00:00Zx; do
+    expect 2 '' "krc: --to-datetime $time: give a time such as 2026-01-31T12:00:00.000Z$more" \
+        reset --store "$db" --to-datetime $time
+done
+for duration in P PT 1H PT1D P1H PT1M1H PT1.5H P1DT -PT1H; do
+    expect 2 '' "krc: --by-duration $duration: give a duration such as P1D or PT2H30M$more" \
+        reset --store "$db" --by-duration $duration
+done
+expect 2 '' "krc: 3-1: partitions are given as 0 or 0,3 or 0-7$more" list --store "$db" -p 3-1
+expect 2 '' "krc: a:x: a topic is given as TOPIC, TOPIC:0,3 or ^REGEX$more" \
+    list --store "$db" -t a:x
+expect 2 '' "krc: ^(: this is no regular expression$more" list --store "$db" -t '^('
+expect 2 '' "krc: offsets list: --execute belongs to reset$more" list --store "$db" --execute
+expect 2 '' "krc: offsets list: --dry-run belongs to import and reset$more" \
+    list --store "$db" --dry-run
+expect 2 '' "krc offsets: unrecognized option '--nope'" list --nope
+same 'nothing was made' '' "$(ls "$dir" | grep -v -e out -e err)"
+
+# ---- import and export
+none='krc: there is no offset store DIR/krc.db: nothing was committed to it yet'
+expect 1 '' "$none" list --store "$db"
+expect 1 '' "$none" export --store "$db"
+expect 1 '' "$none" reset --store "$db" --to-offset 1 -t t:0
+printf 'trimmed,0,60\ntxns-open,0,100\n"a-topic-of-more-than-24-characters",3,7\n\n' >"$dir/3.csv"
+expect 0 'GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
+default a-topic-of-more-than-24-characters 3 - 7
+default trimmed 0 - 60
+default txns-open 0 - 100' 'krc: a dry run, nothing was imported' \
+    import "$dir/3.csv" --store "$db" --dry-run
+same 'a dry run makes no store' '' "$(ls "$dir" | grep krc.db)"
+expect 0 '' '' import "$dir/3.csv" --store "$db"
+expect 0 '"a-topic-of-more-than-24-characters",3,7
+trimmed,0,60
+txns-open,0,100' '' export --store "$db" -g default
+expect 0 'default,"a-topic-of-more-than-24-characters",3,7
+default,trimmed,0,60
+default,txns-open,0,100' '' export --store "$db"
+sql "SELECT group_id, topic, partition, from_offset, to_offset, reason FROM resets ORDER BY topic" \
+    'default|a-topic-of-more-than-24-characters|3||7|imported by the user
+default|trimmed|0||60|imported by the user
+default|txns-open|0||100|imported by the user'
+sql 'SELECT DISTINCT settled, leader_epoch, commit_time_ms > 1700000000000 FROM offsets' '0||1'
+"$KRC" offsets export --store "$db" | sed 's/^default/"my ""own"", group"/' >"$dir/4.csv"
+expect 0 '' '' import "$dir/4.csv" --store "$db"
+expect 0 'trimmed,0,60' '' export --store "$db" -t trimmed -g 'my "own", group'
+"$KRC" offsets export --store "$db" -J >"$dir/all.json"
+same 'export -J, as jq reads it' 'my "own", group trimmed 0 60 null' "$(jq -r '.[] |
+    select(.group != "default" and .topic == "trimmed") |
+    "\(.group) \(.topic) \(.partition) \(.offset) \(.leaderEpoch)"' "$dir/all.json")"
+"$KRC" offsets export --store "$db" >"$dir/all.csv"
+rm -f "$db"*
+"$KRC" offsets import --store "$db" <"$dir/all.json" || exit 1
+same 'JSON there and back' "$(cat "$dir/all.csv")" "$("$KRC" offsets export --store "$db")"
+expect 1 '' "krc: DIR/4.csv: line 1, column 1: group \"my \"own\", group\", but only group \"g\" was \
+asked for" import "$dir/4.csv" --store "$db" -g g
+printf 't,0,1\nt,1,x\n' >"$dir/bad.csv"
+expect 1 '' "krc: DIR/bad.csv: line 2, column 5: \"x\" is no offset, a number from 0 to \
+9223372036854775807" import "$dir/bad.csv" --store "$db"
+sql "SELECT count(*) FROM offsets WHERE topic = 't'" 0
+expect 1 '' 'krc: cannot open DIR/none.csv: No such file or directory' \
+    import "$dir/none.csv" --store "$db"
+expect 1 '' 'krc: cannot read DIR: Is a directory' import "$dir" --store "$db"
+echo 'not a store at all' >"$dir/text"
+expect 1 '' 'krc: DIR/text is no offset store: it is not even a SQLite file; it was left as it is, '\
+'name another file' import "$dir/3.csv" --store "$dir/text"
+
+# ---- list
+title='GROUP TOPIC PARTITION LOG-START COMMITTED LAST-STABLE HIGH-WATERMARK LOG-END LAG UNDECIDED '\
+'LEADER-EPOCH COMMIT-TIME HISTORY'
+expect 0 "$title
+default trimmed 0 - 60 - - - - - - TIME 1
+default txns-open 0 - 100 - - - - - - TIME 1" '' list --store "$db" -g default -t '^t'
+expect 0 "$title
+default a-topic-of-more-than-24-characters 3 - 7 - - - - - - TIME 1
+default trimmed 0 52 60 $(zcat "$EXPECTED/trimmed.read_committed.jsonl.gz" | tail -n 1 |
+    jq -r '"\(.end) \(.end) \(.end) \(.end - 60)"') 0 - TIME 1
+default txns-open 0 0 100 136 199 199 36 63 - TIME 1" '' list --store "$db" -g default -d "$LOGS"
+"$KRC" offsets list --store "$db" -g default -d "$LOGS" -J >"$dir/list.json"
+same 'list -J' '100 136 199 199 36 63 null 1' "$(jq -r 'select(.topic == "txns-open") |
+    "\(.committedOffset) \(.lastStableOffset) \(.highWatermark) \(.logEndOffset) \(.lag) " +
+    "\(.undecided) \(.leaderEpoch) \(.history)"' "$dir/list.json")"
+expect 0 "$title" '' list --store "$db" -g nobody
+
+# ---- reset
+dry='krc: a dry run, nothing was changed; --execute does it'
+plan='GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET'
+expect 0 "$plan
+default trimmed 0 60 9" "$dry" reset --store "$db" -t trimmed --to-offset 9
+sql "SELECT offset FROM offsets WHERE topic = 'trimmed' AND group_id = 'default'" 60
+expect 0 "$plan
+default trimmed 0 60 52" "krc: trimmed-0: offset 9 lies outside the log, 52 is taken
+$dry" reset --store "$db" -t trimmed --to-offset 9 -d "$LOGS"
+expect 0 "$plan
+default txns-open 0 100 0" "$dry" reset --store "$db" -t txns-open --to-earliest -d "$LOGS"
+expect 0 "$plan
+default txns-open 0 100 136" "$dry" reset --store "$db" -t txns-open --to-latest -d "$LOGS"
+expect 0 "$plan
+default txns-open 0 100 199" "$dry" reset --store "$db" -t txns-open --to-latest -d "$LOGS" \
+    --isolation-level read_uncommitted
+expect 0 "$plan
+default txns-open 0 100 100" "$dry" reset --store "$db" -t txns-open --to-current
+expect 0 "$plan
+default txns-open 0 100 0" "$dry" reset --store "$db" -t txns-open --shift-by -1000
+expect 0 "$plan
+default txns-open 0 100 199" "krc: txns-open-0: offset 1100 lies outside the log, 199 is taken
+$dry" reset --store "$db" -t txns-open --shift-by 1000 -d "$LOGS"
+expect 1 '' 'krc: partition 5 of topic txns-open: the group has no committed offset there' \
+    reset --store "$db" -t txns-open:5 --shift-by 1
+expect 1 '' "krc: partition 0 of topic trimmed: no offset is that large" \
+    reset --store "$db" -t trimmed --shift-by 9223372036854775807
+expect 1 '' 'krc: nothing to reset: group "x" has no committed offset of such partitions in '\
+'DIR/krc.db' reset --store "$db" -g x --to-offset 1
+expect 1 '' 'krc: partition 100000 of topic trimmed: so many partitions cannot be meant' \
+    reset --store "$db" -t trimmed:0-2000000000 --to-offset 1
+expect 2 '' "krc: offsets reset: --execute and --dry-run exclude each other$more" \
+    reset --store "$db" --to-offset 1 --execute --dry-run
+
+# by time: the first record at or after the time of one in the middle of what Kafka read
+zcat "$EXPECTED/txns.read_committed.jsonl.gz" |
+    jq -s 'map(select(.partition == 0 and .timestamp))' >"$dir/records"
+time=$(jq '.[length / 2 | floor].timestamp' "$dir/records")
+first=$(jq "map(select(.timestamp >= $time)) | .[0].offset" "$dir/records")
+iso=$(date -u -d "@$((time / 1000))" +%Y-%m-%dT%H:%M:%S).$(printf %03d $((time % 1000)))
+east=$(date -u -d "@$((time / 1000 + 19800))" +%Y-%m-%dT%H:%M:%S).$(printf %03d $((time % 1000)))
+for text in "$iso" "${iso}Z" "${east}+05:30" "${east}000+0530"; do
+    expect 0 "$plan
+default txns 0 - $first" "$dry" reset --store "$db" -t txns -p 0 --to-datetime "$text" -d "$LOGS"
+done
+expect 0 "$plan
+default txns 0 - 0" "$dry" reset --store "$db" -t txns:0 --by-duration P36500DT1H1M1.5S -d "$LOGS"
+expect 1 '' 'krc: the log folders have no partition txns-9' \
+    reset --store "$db" -t txns:9 --to-latest -d "$LOGS"
+
+# acted on: several at once, and what the store then says
+expect 0 "$plan
+default t 0 - 4
+default t 2 - 4
+default t 3 - 4
+default u 1 - 4" '' reset --store "$db" -t t:0,2-3 -t u:1 -t t:3 --to-offset 4 --execute
+expect 0 "$plan
+default t 0 4 5
+default t 2 4 5
+default t 3 4 5" '' reset --store "$db" -t '^t$' --shift-by 1 --execute
+printf 'default,t,0,8\ndefault,t,2,5\n' >"$dir/plan.csv"
+expect 0 "$plan
+default t 0 5 8
+default t 2 5 5" '' reset --store "$db" --from-file "$dir/plan.csv" --execute
+sql "SELECT partition, from_offset, to_offset, lost_from = lost_to, reason FROM resets
+     WHERE topic = 't' ORDER BY id" '0||4|1|reset by the user
+2||4|1|reset by the user
+3||4|1|reset by the user
+0|4|5|1|reset by the user
+2|4|5|1|reset by the user
+3|4|5|1|reset by the user
+0|5|8|1|reset by the user'
+sql "SELECT partition, offset, settled, from_offset, to_offset FROM offsets
+     JOIN histories USING (group_id, topic, partition, history) WHERE topic = 't'" '0|8|0|8|8
+2|5|0|5|5
+3|5|0|5|5'
+sql 'PRAGMA integrity_check' ok
+
+# ---- what cannot be written is said
+"$KRC" offsets list --store "$db" >/dev/full 2>"$dir/err"
+same 'exit status of a full disk' 1 $?
+same 'a full disk' 'krc: cannot write to standard output: No space left on device' \
+    "$(cat "$dir/err")"
+
+echo "tests/cmd/offsets.sh: $checks checks"
