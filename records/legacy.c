@@ -9,7 +9,7 @@
  * has the layout); a compressed one's value is a set of further messages of the same shape.  So a
  * message alone is read as a set of one.
  */
-enum { BODY_V0 = 18, BODY_V1 = 26, OUTER_V1_HAS_NO_OFFSET = 0 };
+enum { BODY_V0 = 18, BODY_V1 = 26 };
 
 static const uint8_t *body_of(const uint8_t *message)
 {
@@ -96,7 +96,7 @@ static int check_set(struct krc_records *records, krc_error *error)
 static int place_set(struct krc_records *records, krc_error *error)
 {
     int64_t outer = records->header.last_offset;
-    if (outer == OUTER_V1_HAS_NO_OFFSET)
+    if (outer == 0)
         return KRC_OK;
     if (outer < records->last_offset)
         return krc_batch_fail(&records->header, error, KRC_E_CORRUPT,

@@ -18,20 +18,25 @@
  *     value
  *     header count
  *     headers           key length, key, value length (-1: null), value; each
+ *
+ * It is read twice: check_record trusts nothing and keeps only what orders the records, next_v2
+ * trusts it all and makes the views.  Cursors go by value, for one whose address is known
+ * elsewhere would live in memory, which doubles the time a record takes.
  */
-/* A varint and where it ends, NULL where it does not.  Cursors go by value in this file: one whose
- * address is known elsewhere would live in memory, which more than doubles the time of a record. */
+
+/* A varint and where it ends: NULL where it does not. */
 struct number {
     const uint8_t *next;
     int64_t value;
 };
 
-/* A number of three bytes or more, or none at all. */
+/* A number of three bytes or more, or none at all.  What does not fit its bits is none. */
 static struct number long_varint(const uint8_t *p, const uint8_t *end, int bits)
 {
     struct krc_cursor c = {.p = p, .end = end};
-    int64_t value = bits == 32 ? krc_get_varint(&c) : krc_get_varlong(&c);
-    return (struct number){c.failed ? NULL : c.p, value};
+    uint64_t v = krc_get_unsigned_varint(&c, bits == 32 ? 5 : 10);
+    bool fits = !c.failed && (bits == 64 || v <= UINT32_MAX);
+    return (struct number){fits ? c.p : NULL, (int64_t)(v >> 1) ^ -(int64_t)(v & 1)};
 }
 
 /* Nearly all numbers are one byte long, and lengths often two. */
@@ -48,27 +53,32 @@ static inline struct number varint(const uint8_t *p, const uint8_t *end, int bit
     return long_varint(p, end, bits);
 }
 
-/* Sets `bytes`, null only for the length -1, and returns where they end; NULL for any other
- * negative length and one beyond the end. */
-static inline const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end,
-                                       struct krc_bytes *bytes)
+/* The end of bytes with their length before them, which is `least` or more. */
+static inline const uint8_t *skip_bytes(const uint8_t *p, const uint8_t *end, int least)
 {
     struct number len = varint(p, end, 32);
-    if (len.next == NULL || len.value < -1 || len.value > end - len.next)
+    if (len.next == NULL || len.value < least || len.value > end - len.next)
         return NULL;
-    if (len.value < 0) {
-        *bytes = (struct krc_bytes){0};
-        return len.next;
-    }
-    *bytes = (struct krc_bytes){len.next, (size_t)len.value};
-    return len.next + len.value;
+    return len.next + (len.value > 0 ? len.value : 0);
 }
 
-/* Reads a record up to its headers, offset and timestamp as the deltas they are, and returns where
- * the next begins; NULL, and what is `wrong` with it.  Inlined by force: as a function its results
- * go through memory. */
+static inline const uint8_t *skip_headers(const uint8_t *p, const uint8_t *end, int64_t count)
+{
+    for (int64_t i = 0; i < count && p != NULL; i++) {
+        p = skip_bytes(p, end, 0);
+        p = p == NULL ? NULL : skip_bytes(p, end, -1);
+    }
+    return p;
+}
+
+struct deltas {
+    int64_t offset, timestamp;
+};
+
+/* Returns where the next record begins; NULL, and what is `wrong` with this one.  Inlined by
+ * force: a function would hand its results over in memory. */
 __attribute__((always_inline)) static inline const uint8_t *
-get_record(const uint8_t *p, const uint8_t *end, struct krc_record *record, const char **wrong)
+check_record(const uint8_t *p, const uint8_t *end, struct deltas *deltas, const char **wrong)
 {
     *wrong = "a wrong length";
     struct number n = varint(p, end, 32);
@@ -79,55 +89,58 @@ get_record(const uint8_t *p, const uint8_t *end, struct krc_record *record, cons
     n = varint(n.next + 1, end, 64); /* behind the attributes */
     if (n.next == NULL)
         return NULL;
-    record->timestamp_ms = n.value;
+    deltas->timestamp = n.value;
     *wrong = "a wrong offset";
     n = varint(n.next, end, 32);
     if (n.next == NULL)
         return NULL;
-    record->offset = n.value;
+    deltas->offset = n.value;
     *wrong = "a wrong key length";
-    p = get_bytes(n.next, end, &record->key);
+    p = skip_bytes(n.next, end, -1);
     if (p == NULL)
         return NULL;
     *wrong = "a wrong value length";
-    p = get_bytes(p, end, &record->value);
+    p = skip_bytes(p, end, -1);
     if (p == NULL)
         return NULL;
     *wrong = "a wrong header count";
     n = varint(p, end, 32);
     if (n.next == NULL || n.value < 0)
         return NULL;
-    record->header_count = (int32_t)n.value;
-    record->headers = (struct krc_bytes){n.next, (size_t)(end - n.next)};
-    return end;
+    *wrong = "headers that do not fill its length";
+    return skip_headers(n.next, end, n.value) == end ? end : NULL;
 }
 
-static const uint8_t *get_header(const uint8_t *p, const uint8_t *end, struct krc_header *header)
+/* The same of bytes that check_record has seen. */
+static inline const uint8_t *known_varint(const uint8_t *p, int64_t *value)
 {
-    p = get_bytes(p, end, &header->key);
-    if (p == NULL || header->key.data == NULL)
-        return NULL;
-    return get_bytes(p, end, &header->value);
+    uint64_t v = *p & 0x7f;
+    for (int shift = 7; *p++ >= 0x80; shift += 7)
+        v |= (uint64_t)(*p & 0x7f) << shift;
+    *value = (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+    return p;
 }
 
-static bool headers_are_whole(struct krc_bytes headers, int32_t count)
+static inline const uint8_t *known_bytes(const uint8_t *p, struct krc_bytes *bytes)
 {
-    const uint8_t *p = headers.data, *end = p + headers.len;
-    struct krc_header header;
-    for (int32_t i = 0; i < count && p != NULL; i++)
-        p = get_header(p, end, &header);
-    return p == end;
+    int64_t len;
+    p = known_varint(p, &len);
+    if (len < 0) {
+        *bytes = (struct krc_bytes){0};
+        return p;
+    }
+    *bytes = (struct krc_bytes){p, (size_t)len};
+    return p + len;
 }
 
 bool krc_header_next(struct krc_bytes *rest, struct krc_header *header)
 {
     if (rest->len == 0)
         return false;
-    const uint8_t *end = rest->data + rest->len;
-    const uint8_t *p = get_header(rest->data, end, header);
-    if (p == NULL)
-        return false;
-    *rest = (struct krc_bytes){p, (size_t)(end - p)};
+    const uint8_t *p = known_bytes(rest->data, &header->key);
+    p = known_bytes(p, &header->value);
+    rest->len -= (size_t)(p - rest->data);
+    rest->data = p;
     return true;
 }
 
@@ -164,19 +177,17 @@ static int check_v2(struct krc_records *records, krc_error *error)
     int64_t last_delta = header->last_offset - header->base_offset;
     int64_t first = 0, at = -1, latest = -1;
     for (int32_t i = 0; i < header->count; i++) {
-        struct krc_record r;
+        struct deltas delta;
         const char *wrong;
-        p = get_record(p, end, &r, &wrong);
+        p = check_record(p, end, &delta, &wrong);
         if (p == NULL)
             return fail_record(header, i, at, wrong, error);
-        if (r.offset <= at || r.offset > last_delta)
+        if (delta.offset <= at || delta.offset > last_delta)
             return fail_record(header, i, at, "an offset out of order", error);
-        if (r.header_count + r.headers.len > 0 && !headers_are_whole(r.headers, r.header_count))
-            return fail_record(header, i, at, "headers that do not fill its length", error);
-        at = r.offset;
+        at = delta.offset;
         if (i == 0)
             first = at;
-        int64_t timestamp = timestamp_of(records, r.timestamp_ms);
+        int64_t timestamp = timestamp_of(records, delta.timestamp);
         latest = timestamp > latest ? timestamp : latest;
     }
     if (p != end)
@@ -243,11 +254,20 @@ int krc_records_open(struct krc_records *records, const uint8_t *bytes,
 
 static inline void next_v2(struct krc_records *records, struct krc_record *record)
 {
-    const char *wrong; /* never: check_v2 has seen them all */
-    records->p = get_record(records->p, records->end, record, &wrong);
-    record->offset += records->header.base_offset;
-    record->timestamp_ms = timestamp_of(records, record->timestamp_ms);
+    int64_t len, timestamp, offset, headers;
+    const uint8_t *p = known_varint(records->p, &len);
+    const uint8_t *end = p + len;
+    p = known_varint(p + 1, &timestamp);
+    p = known_varint(p, &offset);
+    p = known_bytes(p, &record->key);
+    p = known_bytes(p, &record->value);
+    p = known_varint(p, &headers);
+    record->offset = records->header.base_offset + offset;
+    record->timestamp_ms = timestamp_of(records, timestamp);
     record->leader_epoch = records->header.leader_epoch;
+    record->header_count = (int32_t)headers;
+    record->headers = (struct krc_bytes){p, (size_t)(end - p)};
+    records->p = end;
 }
 
 bool krc_records_next(struct krc_records *records, struct krc_record *record)

@@ -267,6 +267,7 @@ START_TEST(varints_of_too_many_bytes) /* case 14 */
     REFUSE(1, "\x16\0\0\0\x80\x80\x80\x80\x80\0\1\0", WRONG("key length"));
     REFUSE(1, "\x16\0\0\0\1\x80\x80\x80\x80\x80\0\0", WRONG("value length"));
     REFUSE(1, "\x16\0\0\0\1\1\x80\x80\x80\x80\x80\0", WRONG("header count"));
+    REFUSE(1, "\x14\0\0\x80\x80\x80\x80\x10\1\1\0", WRONG("offset")); /* 33 bits */
     REFUSE(1, "\x14\0\0\0\1\1\xff\xff\xff\xff\x0f", WRONG("header count")); /* INT32_MIN */
     /* as long as they may be, they are right */
     b.len = 0;
