@@ -56,7 +56,7 @@ static int begin_frame(LZ4F_dctx *dctx, struct krc_bytes in, struct krc_codec_jo
     *taken = size;
     LZ4F_resetDecompressionContext(dctx);
     size_t rc = LZ4F_getFrameInfo(dctx, &info, in.data, taken);
-    if (LZ4F_isError(rc) && job->magic == 0 && info.frameType == LZ4F_frame)
+    if (LZ4F_isError(rc) && job->magic == 0)
         rc = read_header_unchecked(dctx, in, size, &info);
     if (LZ4F_isError(rc))
         return broken(job, LZ4F_getErrorName(rc));

@@ -56,6 +56,10 @@ START_TEST(a_buffer_grows_and_gives_back)
     ck_assert_uint_eq(buffer.len, 6);
     krc_buffer_trim(&buffer, 1);
     ck_assert_ptr_null(buffer.data);
+    ck_assert_int_eq(krc_buffer_reserve_within(&buffer, 60, 100, NULL), KRC_OK);
+    ck_assert_int_eq(krc_buffer_reserve_within(&buffer, 61, 100, NULL), KRC_OK);
+    ck_assert_uint_eq(buffer.capacity, 100); /* not 120 */
+    krc_buffer_free(&buffer);
 }
 END_TEST
 
