@@ -282,6 +282,9 @@ START_TEST(broken_messages_of_kafka_07)
     set.data[set.len++] = 'y';
     wrap_07();
     refuse_07("inside it, batch of offsets 500 to 509: its checksum is");
+    set.data[4] = 9;
+    wrap_07();
+    refuse_07("inside it, batch of offsets 500 to 509: Kafka 0.7 has no magic 9");
     set.len = 0;
     build_message_07(&set, KRC_GZIP, build_text("x"));
     wrap_07();
