@@ -26,7 +26,7 @@ enum krc_control_type {
 };
 
 struct krc_batch_header {
-    int64_t base_offset;    /* a compressed magic 0 or 1 wrapper does not say: equal to last_offset */
+    int64_t base_offset;     /* of a compressed magic 0 or 1 wrapper, which has one: last_offset */
     int64_t last_offset;    /* base + lastOffsetDelta: its own records may end earlier */
     int32_t size;           /* the whole batch in bytes, prefix included */
     int8_t magic;           /* 0, 1, 2 or KRC_MAGIC_07 */

@@ -156,7 +156,7 @@ START_TEST(timestamps_as_the_protocol_has_them)
                (const int64_t[]){-5, INT64_C(5000000000)}, got);
     ck_assert_int_eq(got[0], 995);
     ck_assert_int_eq(got[1], INT64_C(5000001000));
-    ck_assert_int_eq(records.max_timestamp, INT64_C(5000001000)); /* of the records, not as stored */
+    ck_assert_int_eq(records.max_timestamp, INT64_C(5000001000)); /* not the stored one */
     ck_assert_int_eq(records.timestamp_type, KRC_CREATE_TIME);
     timestamps(&(struct build_batch){.base_timestamp = -1, .max_timestamp = -1},
                (const int64_t[]){0, 0}, got);
