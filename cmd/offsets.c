@@ -190,7 +190,6 @@ enum {
     OPT_EXECUTE,
     OPT_DRY_RUN,
     OPT_ISOLATION_LEVEL,
-    OPT_HELP,
     OPT_TARGETS, /* and from here on: plus an offsets_target */
 };
 
@@ -204,7 +203,7 @@ static const struct option long_options[] = {
     {"execute", no_argument, NULL, OPT_EXECUTE},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"isolation-level", required_argument, NULL, OPT_ISOLATION_LEVEL},
-    {"help", no_argument, NULL, OPT_HELP},
+    {"help", no_argument, NULL, 'h'},
     {"to-earliest", no_argument, NULL, OPT_TARGETS + TO_EARLIEST},
     {"to-latest", no_argument, NULL, OPT_TARGETS + TO_LATEST},
     {"to-offset", required_argument, NULL, OPT_TARGETS + TO_OFFSET},
@@ -325,36 +324,58 @@ static int set_option(struct offsets_options *options, int option, char *value, 
     }
 }
 
-static const struct {
+static const struct action {
     const char *name;
     int (*run)(const struct offsets_options *options);
+    bool takes_json, takes_source, takes_dry_run, takes_target, takes_file;
 } actions[] = {
-    {"list", offsets_list},
-    {"export", offsets_export},
-    {"import", offsets_import},
-    {"reset", offsets_reset},
+    {.name = "list", .run = offsets_list, .takes_json = true, .takes_source = true},
+    {.name = "export", .run = offsets_export, .takes_json = true},
+    {.name = "import", .run = offsets_import, .takes_dry_run = true, .takes_file = true},
+    {.name = "reset", .run = offsets_reset, .takes_source = true, .takes_dry_run = true,
+     .takes_target = true},
 };
+
+static const struct action *action_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(name, actions[i].name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+/* A flag that an action has no use for, or NULL. */
+static const char *stray_flag(const struct offsets_options *options, const struct action *action)
+{
+    if (options->json && !action->takes_json)
+        return "json";
+    if (options->has_source && !action->takes_source)
+        return "log-dir";
+    if (options->dry_run && !action->takes_dry_run)
+        return "dry-run";
+    if (options->execute && !action->takes_target)
+        return "execute";
+    return action->takes_target ? NULL : options->target_flag;
+}
 
 /* What follows the flags: the action, and import's file. */
 static int run_action(struct offsets_options *options, int count, char **words)
 {
     if (count == 0)
         return cmd_usage("offsets: say list, export, import or reset");
-    bool import = strcmp(words[0], "import") == 0, reset = strcmp(words[0], "reset") == 0;
-    options->file = count > 1 && import ? words[1] : NULL;
-    if (count > (import ? 2 : 1))
-        return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[import ? 2 : 1]);
+    const struct action *action = action_named(words[0]);
+    if (action == NULL)
+        return cmd_usage("offsets: there is no \"%s\", say list, export, import or reset",
+                         words[0]);
+    if (count > 1 + action->takes_file)
+        return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[1 + action->takes_file]);
     if (options->store == NULL)
         return cmd_usage("offsets %s: name the offset store with --store", words[0]);
-    if (!reset && (options->target != TO_NOTHING || options->execute))
-        return cmd_usage("offsets %s: --%s belongs to reset", words[0],
-                         options->execute ? "execute" : options->target_flag);
-    if (options->dry_run && !reset && !import)
-        return cmd_usage("offsets %s: --dry-run belongs to import and reset", words[0]);
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(words[0], actions[i].name) == 0)
-            return actions[i].run(options);
-    return cmd_usage("offsets: there is no \"%s\", say list, export, import or reset", words[0]);
+    const char *stray = stray_flag(options, action);
+    if (stray != NULL)
+        return cmd_usage("offsets %s: --%s means nothing here", words[0], stray);
+    options->file = words[1]; /* NULL where there is none: argv ends so */
+    return action->run(options);
 }
 
 int cmd_offsets(int argc, char **argv)
@@ -369,8 +390,8 @@ int cmd_offsets(int argc, char **argv)
         return cmd_fail(&error);
     }
     while (status == CMD_DONE &&
-           (option = getopt_long(argc, argv, "g:t:p:d:X:J", long_options, &index)) != -1) {
-        if (option == OPT_HELP) {
+           (option = getopt_long(argc, argv, "g:t:p:d:X:Jh", long_options, &index)) != -1) {
+        if (option == 'h') {
             fputs(help_text, stdout);
             status = cmd_flush();
             goto out;

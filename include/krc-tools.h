@@ -61,6 +61,7 @@ int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, 
 /*
  * Commits all of a list to a store, made where there is none, in one transaction.  An offset that
  * moves leaves a reset with this reason, begins its account anew and is no longer settled.
+ * KRC_E_STATE: the store is a sink's own, whose files would no longer fit.
  */
 int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
                        int64_t now_ms, krc_error *error) KRC_MUST_USE;

@@ -193,10 +193,17 @@ static int save_row(struct krc_store *store, const struct krc_committed *row, co
     return krc_store_put(store, row->group, row->topic, row->partition, &stored, error);
 }
 
-static int save_rows(struct krc_store *store, const krc_committed_list *list, const char *reason,
-                     int64_t now_ms, krc_error *error)
+static int save_rows(struct krc_store *store, const krc_committed_list *list, const char *path,
+                     const char *reason, int64_t now_ms, krc_error *error)
 {
     KRC_TRY(krc_store_begin(store, error));
+    int has_sink = krc_store_has_sink(store, error);
+    KRC_TRY(has_sink);
+    if (has_sink)
+        return krc_fail(error, KRC_E_STATE,
+                        "%s belongs to a sink, which stands where its offsets are: if they moved, "
+                        "records would be written twice or left out; replay into another place",
+                        path);
     for (size_t i = 0; i < list->count; i++)
         KRC_TRY(save_row(store, list->rows[i], reason, now_ms, error));
     return krc_store_commit(store, error);
@@ -207,7 +214,7 @@ int krc_committed_save(const krc_committed_list *list, const char *store, const 
 {
     struct krc_store *to;
     KRC_TRY(krc_store_open(&to, store, KRC_STORE_CREATE, error));
-    int rc = save_rows(to, list, reason, now_ms, error);
+    int rc = save_rows(to, list, store, reason, now_ms, error);
     if (rc < 0)
         krc_store_rollback(to);
     krc_store_close(to);

@@ -27,6 +27,7 @@ enum krc_statement {
     KRC_EACH_RESET,
     KRC_LOAD_SINK,
     KRC_PUT_SINK,
+    KRC_HAS_SINK,
     KRC_GET_SETTING,
     KRC_SET_SETTING,
     KRC_STATEMENTS

@@ -35,6 +35,8 @@ static const char *const statements[KRC_STATEMENTS] = {
         " WHERE topic = ? AND partition = ? ORDER BY history DESC LIMIT 1",
     [KRC_PUT_SINK] = "REPLACE INTO sinks (topic, partition, history, file_offset, length,"
         " max_timestamp_ms) VALUES (?,?,?,?,?,?)",
+    [KRC_HAS_SINK] = "SELECT 1 WHERE EXISTS (SELECT 1 FROM sinks)"
+        " OR EXISTS (SELECT 1 FROM settings)",
     [KRC_GET_SETTING] = "SELECT value FROM settings WHERE name = ?",
     [KRC_SET_SETTING] = "REPLACE INTO settings (name, value) VALUES (?,?)",
 };
@@ -322,6 +324,14 @@ int krc_store_put_sink(struct krc_store *store, const char *topic, int32_t parti
     bind_number(&q, sink->length);
     bind_known(&q, sink->max_timestamp_ms);
     return run(&q, "write a sink", error);
+}
+
+int krc_store_has_sink(struct krc_store *store, krc_error *error)
+{
+    struct query q = query(store, KRC_HAS_SINK);
+    int rc = step(&q, "read sinks", error);
+    finish(&q);
+    return rc;
 }
 
 int krc_store_get_setting(struct krc_store *store, const char *name, const char **value,

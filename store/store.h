@@ -20,11 +20,16 @@ enum krc_store_mode {
     KRC_STORE_READ_ONLY, /* KRC_E_NOT_FOUND where there is none */
 };
 
+/* Reads the small tables, of offsets, accounts, sinks and settings, to see that they are whole.
+ * KRC_E_STORE: damaged, foreign, of a newer schema, or on a network file system and to be written;
+ * KRC_E_IO: may not be read or written. */
 int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
                    krc_error *error) KRC_MUST_USE;
 void krc_store_close(struct krc_store *store);
 
-/* One transaction; they do not nest.  After a failed write or commit: krc_store_rollback. */
+/* One transaction; they do not nest.  After a failed write or commit: krc_store_rollback.  A write
+ * outside of one is KRC_E_STATE.  begin: KRC_E_BUSY where another process kept the store locked
+ * for 10 s; writes and commit: KRC_E_NO_SPACE, and it may be tried again. */
 int krc_store_begin(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 int krc_store_commit(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 void krc_store_rollback(struct krc_store *store);
@@ -39,7 +44,8 @@ struct krc_stored {
     int64_t commit_time_ms;   /* -1: none (a sink's rows: two runs shall be alike) */
     bool settled;             /* read up to here in read_committed: every transaction that began
                                  below is decided */
-    struct krc_account account; /* of this history; from = to where nothing was read yet */
+    struct krc_account account; /* of this history; from = to where nothing was read yet; one
+                                   that does not add up is refused */
     const char *metadata;       /* in: NULL for ""; out: valid until the next call */
 };
 
@@ -49,6 +55,7 @@ int krc_store_load(struct krc_store *store, const char *group, const char *topic
 int krc_store_put(struct krc_store *store, const char *group, const char *topic,
                   int32_t partition, const struct krc_stored *stored,
                   krc_error *error) KRC_MUST_USE;
+/* Forgets a partition's offset and the accounts of its histories; its resets stay. */
 int krc_store_delete(struct krc_store *store, const char *group, const char *topic,
                      int32_t partition, krc_error *error) KRC_MUST_USE;
 
@@ -88,6 +95,9 @@ int krc_store_load_sink(struct krc_store *store, const char *topic, int32_t part
                         struct krc_stored_sink *sink, krc_error *error) KRC_MUST_USE;
 int krc_store_put_sink(struct krc_store *store, const char *topic, int32_t partition,
                        const struct krc_stored_sink *sink, krc_error *error) KRC_MUST_USE;
+
+/* Whether the store is a sink's own, which remembers settings or files: 1 or 0. */
+int krc_store_has_sink(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 
 /* Named settings (a sink remembers how it was begun).  Get: 1 found, 0 none; the value is valid
  * until the next call. */

@@ -37,7 +37,7 @@ sql() {
 # ---- usage
 more=' (--help tells more)'
 expect 2 '' "krc: offsets: say list, export, import or reset$more"
-expect 2 '' "krc: offsets lag: name the offset store with --store$more" lag
+expect 2 '' "krc: offsets list: name the offset store with --store$more" list
 expect 2 '' "krc: offsets: there is no \"lag\", say list, export, import or reset$more" \
     lag --store "$db"
 expect 2 '' "krc: offsets list: what is \"x\"?$more" list x --store "$db"
@@ -64,9 +64,12 @@ expect 2 '' "krc: 3-1: partitions are given as 0 or 0,3 or 0-7$more" list --stor
 expect 2 '' "krc: a:x: a topic is given as TOPIC, TOPIC:0,3 or ^REGEX$more" \
     list --store "$db" -t a:x
 expect 2 '' "krc: ^(: this is no regular expression$more" list --store "$db" -t '^('
-expect 2 '' "krc: offsets list: --execute belongs to reset$more" list --store "$db" --execute
-expect 2 '' "krc: offsets list: --dry-run belongs to import and reset$more" \
-    list --store "$db" --dry-run
+expect 2 '' "krc: offsets list: --execute means nothing here$more" list --store "$db" --execute
+expect 2 '' "krc: offsets list: --dry-run means nothing here$more" list --store "$db" --dry-run
+expect 2 '' "krc: offsets import: --to-offset means nothing here$more" \
+    import --store "$db" --to-offset 1
+expect 2 '' "krc: offsets export: --log-dir means nothing here$more" export --store "$db" -d /
+expect 2 '' "krc: offsets reset: --json means nothing here$more" reset --store "$db" --json
 expect 2 '' "krc offsets: unrecognized option '--nope'" list --nope
 same 'nothing was made' '' "$(ls "$dir" | grep -v -e out -e err)"
 
@@ -212,6 +215,14 @@ sql "SELECT partition, offset, settled, from_offset, to_offset FROM offsets
 2|5|0|5|5
 3|5|0|5|5'
 sql 'PRAGMA integrity_check' ok
+
+# ---- a sink's offsets stay
+sqlite3 "$db" "INSERT INTO sinks VALUES ('t', 0, 1, 0, 100, NULL)"
+expect 1 "$plan
+default t 0 8 0" 'krc: DIR/krc.db belongs to a sink, which stands where its offsets are: if they '\
+'moved, records would be written twice or left out; replay into another place' \
+    reset --store "$db" -t t:0 --to-offset 0 --execute
+sql "SELECT offset FROM offsets WHERE topic = 't' AND partition = 0" 8
 
 # ---- what cannot be written is said
 "$KRC" offsets list --store "$db" >/dev/full 2>"$dir/err"

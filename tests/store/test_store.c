@@ -339,10 +339,12 @@ START_TEST(sinks_and_settings)
     struct krc_stored_sink old = {1, 0, 999, 77}, new = {2, 500, 123, -1}, out;
     const char *value;
     ck_assert_int_eq(krc_store_load_sink(store, "t", 0, &out, &error), 0);
+    ck_assert_int_eq(krc_store_has_sink(store, &error), 0);
     ck_assert_int_eq(krc_store_get_setting(store, "format", &value, &error), 0);
     OK(krc_store_begin(store, &error));
     OK(krc_store_put_sink(store, "t", 0, &new, &error));
     OK(krc_store_put_sink(store, "t", 0, &old, &error));
+    ck_assert_int_eq(krc_store_has_sink(store, &error), 1);
     OK(krc_store_set_setting(store, "format", "raw", &error));
     OK(krc_store_set_setting(store, "format", "jsonl", &error));
     OK(krc_store_commit(store, &error));
