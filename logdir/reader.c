@@ -146,26 +146,24 @@ static int too_large(const struct krc_reader *reader, const struct krc_batch_hea
 int krc_reader_next(struct krc_reader *reader, struct krc_log_batch *batch, krc_error *error)
 {
     struct krc_stand *at = &reader->walker.at;
-    struct krc_batch_header header = {0};
+    struct krc_batch_header *header = &batch->header;
     int rc = krc_stand_settle(at, error);
     if (rc <= 0)
         return rc;
-    KRC_TRY(rc = load(reader, &header, error));
+    header->size = 0;
+    KRC_TRY(rc = load(reader, header, error));
     if (rc == 0) {
         KRC_TRY(rc = krc_stand_judge(at, error));
         if (rc == 0)
             return 0;
-        return header.size > reader->max_batch_bytes ? too_large(reader, &header, error)
-                                                     : krc_stand_changed(at, error);
+        return header->size > reader->max_batch_bytes ? too_large(reader, header, error)
+                                                      : krc_stand_changed(at, error);
     }
-    *batch = (struct krc_log_batch){
-        .header = header,
-        .bytes = here(reader),
-        .chunk = reader->chunk,
-        .segment = at->segment,
-        .file_position = at->position,
-    };
-    krc_stand_pass(at, &header);
+    batch->bytes = here(reader);
+    batch->chunk = reader->chunk;
+    batch->segment = at->segment;
+    batch->file_position = at->position;
+    krc_stand_pass(at, header);
     return 1;
 }
 

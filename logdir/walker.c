@@ -83,27 +83,25 @@ static int check(struct krc_walker *walker, const uint8_t *bytes,
 int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch, krc_error *error)
 {
     struct krc_stand *at = &walker->at;
-    struct krc_batch_header header;
+    struct krc_batch_header *header = &batch->header;
     const uint8_t *bytes;
     size_t len;
     int rc = krc_stand_settle(at, error);
     if (rc <= 0)
         return rc;
     KRC_TRY(look(walker, at->position, KRC_SMALL_BATCH, &bytes, &len, error));
-    rc = krc_stand_parse(at, at->position, bytes, len, &header, NULL);
+    rc = krc_stand_parse(at, at->position, bytes, len, header, NULL);
     if (rc == 1)
-        KRC_TRY(rc = check(walker, bytes, &header, error));
+        KRC_TRY(rc = check(walker, bytes, header, error));
     if (rc != 1) {
         rc = krc_stand_judge(at, error);
         return rc == 1 ? krc_stand_changed(at, error) : rc;
     }
-    *batch = (struct krc_log_batch){
-        .header = header,
-        .bytes = header.size <= KRC_SMALL_BATCH ? bytes : NULL,
-        .segment = at->segment,
-        .file_position = at->position,
-    };
-    krc_stand_pass(at, &header);
+    batch->bytes = header->size <= KRC_SMALL_BATCH ? bytes : NULL;
+    batch->chunk = NULL;
+    batch->segment = at->segment;
+    batch->file_position = at->position;
+    krc_stand_pass(at, header);
     return 1;
 }
 

@@ -267,7 +267,7 @@ START_TEST(a_middle_segment_ends_whole)
     size_t whole = bytes.len;
     bytes.len = begins[9] + 40;
     check_corrupt(9, "offsets 27 to 39 at most");
-    ck_assert_ptr_nonnull(strstr(error.message, "the file ends after 40 bytes of a batch's header"));
+    ck_assert_ptr_nonnull(strstr(error.message, "ends after 40 bytes of a batch's header"));
     bytes.len = whole - 1;
     check_corrupt(9, "offsets 27 to 39 at most");
     ck_assert_ptr_nonnull(strstr(error.message, "the file ends after "));

@@ -55,7 +55,7 @@ static void write_whole(const char *path, const void *data, size_t len)
 {
     FILE *file = fopen(path, "wb");
     ck_assert_msg(file != NULL, "cannot write %s", path);
-    ck_assert_uint_eq(fwrite(data, 1, len, file), len);
+    ck_assert(len == 0 || fwrite(data, 1, len, file) == len);
     ck_assert_int_eq(fclose(file), 0);
 }
 
