@@ -85,8 +85,10 @@ bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *par
     if (i >= handle->places.count)
         return false;
     const struct krc_log_place *place = &handle->places.list[i];
-    *partition = (struct krc_partition){
-        .topic = place->topic, .partition = place->partition, .path = place->folder};
+    *partition = (struct krc_partition){.topic = place->topic,
+                                        .partition = place->partition,
+                                        .path = place->folder,
+                                        .high_watermark = place->high_watermark};
     return true;
 }
 

@@ -214,11 +214,14 @@ static int take_batch(struct krc_logsource *s, int64_t until, struct krc_buffer 
         if (rc < 0)
             return pass_broken(s, item, to, rc, error);
         base = item->records.first_offset;
+        to = least(item->records.last_offset + 1, until);
     }
     if (base > item->from) {
         pass_gap(s, item, least(base, until));
         return KRC_OK;
     }
+    if (s->whole_batches && h->last_offset >= until)
+        return KRC_OK; /* an END */
     item->batch = s->batch;
     item->epoch = h->leader_epoch;
     s->has_batch = false;

@@ -202,7 +202,8 @@ KRC_API void krc_close(krc *krc);
 struct krc_partition {
     const char *topic; /* valid until krc_close */
     int32_t partition;
-    const char *path; /* of its log folder */
+    const char *path;       /* of its log folder */
+    int64_t high_watermark; /* the checkpointed one, -1: none */
 };
 KRC_API bool krc_source_partition(const krc *krc, size_t i, struct krc_partition *partition);
 
@@ -331,6 +332,80 @@ struct krc_event {
 
 /* The next event: 1 an event, 0 none left.  Events are raised by krc_poll. */
 KRC_API int krc_event_next(krc *krc, struct krc_event *event) KRC_MUST_USE;
+
+/* ---- Replay: exactly once into files or a SQLite table ------------------------------------- */
+
+/*
+ * Writes partitions out so that no record is there twice and none is missing, whatever happens:
+ * stopped at any instant and called again with the same options, the result is byte for byte that
+ * of one undisturbed call.
+ *
+ * Output is flushed to disk, then one transaction stores its length, the position and the account.
+ * The next call cuts the output back to that length and goes on from that position.
+ */
+enum krc_replay_format {
+    KRC_REPLAY_JSONL,   /* a JSON object a line */
+    KRC_REPLAY_RAW,     /* values, with a delimiter behind each */
+    KRC_REPLAY_SEGMENT, /* log segments: batches as they are, aborted ones left out */
+};
+enum krc_replay_compression { KRC_REPLAY_PLAIN, KRC_REPLAY_GZIP, KRC_REPLAY_ZSTD };
+
+struct krc_replay_partition {
+    const char *topic;
+    int32_t partition;
+    int64_t start; /* as in krc_assign; looked at only while nothing of it was written yet */
+    int64_t until;
+};
+
+/* How far it has come: numbers of this call. */
+struct krc_replay_progress {
+    int64_t records;
+    int64_t bytes;         /* of batches read */
+    int64_t offsets;       /* passed, of: */
+    int64_t total_offsets; /* as the logs were when they were opened; grows as they are */
+};
+
+/* What became of a partition. */
+struct krc_replay_result {
+    const char *topic;
+    int32_t partition;
+    int32_t history;
+    struct krc_account account; /* of all that was ever read into this sink's history */
+    int64_t undecided;
+};
+
+typedef struct krc_replay_options {
+    const char *to; /* a folder, made where there is none, or "sqlite:FILE" */
+    enum krc_replay_format format;
+    enum krc_replay_compression compression;
+    bool base64;          /* jsonl: all byte strings in base64 */
+    char delimiter[8];    /* raw: behind each value; "" is "\n" */
+    int64_t rotate_bytes; /* another file when one has so many; 0: never */
+    bool rotate_hourly;   /* another file when a batch's time enters a later hour (UTC) */
+    int jobs;             /* partitions at a time, 1 and above; SQLite: 1 */
+    bool new_history;     /* go on into new files where the log was truncated below what was
+                             written, or the topic made again; without it that is an error */
+    const struct krc_replay_partition *partitions;
+    size_t partition_count;
+    void *arg; /* for the callbacks, any of which may be NULL; they come one at a time, with
+                  `jobs` above 1 from any thread */
+    void (*progress)(void *arg, const struct krc_replay_progress *progress);
+    void (*event)(void *arg, const struct krc_event *event);
+    void (*result)(void *arg, const struct krc_replay_result *result);
+} krc_replay_options;
+
+/*
+ * Replays.  The store is "offset.store.file", or krc.db in the folder, or the SQLite file itself.
+ * Goes on with other partitions after one has failed, and returns the first failure.
+ *
+ * KRC_E_BUSY: another process writes there; the message names it.  KRC_E_MISMATCH: the output was
+ * begun with other options, from another cluster, or the folder holds other things.
+ * KRC_E_TRUNCATED, KRC_E_RECREATED: see new_history.  KRC_E_NO_SPACE: the disk is full; nothing is
+ * lost, call again when there is room.  KRC_E_CORRUPT: a batch of the source, or output that is
+ * shorter than what was committed.  KRC_E_INVALID: options that do not go together.
+ */
+KRC_API int krc_replay(const krc_config *config, const krc_replay_options *options,
+                       krc_error *error) KRC_MUST_USE;
 
 #ifdef __cplusplus
 }

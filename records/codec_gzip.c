@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "records/codecs.h"
 
@@ -7,7 +8,7 @@
  * into twice as much where that was too small.  `out` keeps its size from batch to batch, so that
  * this is rare.
  */
-enum { SMALLEST_MEMBER = 18 };
+enum { SMALLEST_MEMBER = 18, LARGEST_WINDOW = 15, GZIP_WRAPPER = 16 };
 
 enum outcome { DECODED, NO_ROOM, BROKEN };
 
@@ -30,12 +31,10 @@ static void decoder_free(decoder *state)
     free(state);
 }
 
-/* ISA-L checks the CRC even after another error, whose code it then overwrites; but only a member
- * that was decoded to its end is finished.  It counts in 32 bits. */
 static enum outcome inflate_member(decoder *state, struct krc_bytes *in, uint8_t *out,
                                    size_t room, size_t *made)
 {
-    uint32_t avail_out = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+    uint32_t avail_out = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX; /* it counts in 32 bits */
     isal_inflate_reset(state);
     state->crc_flag = ISAL_GZIP;
     state->next_in = (uint8_t *)(uintptr_t)in->data; /* not const in ISA-L's struct */
@@ -45,7 +44,7 @@ static enum outcome inflate_member(decoder *state, struct krc_bytes *in, uint8_t
     int rc = isal_inflate_stateless(state);
     if (rc == ISAL_OUT_OVERFLOW)
         return NO_ROOM;
-    if (rc != ISAL_DECOMP_OK || state->block_state != ISAL_BLOCK_FINISH)
+    if (rc != ISAL_DECOMP_OK)
         return BROKEN;
     *made = avail_out - state->avail_out;
     *in = (struct krc_bytes){state->next_in, state->avail_in};
@@ -54,13 +53,10 @@ static enum outcome inflate_member(decoder *state, struct krc_bytes *in, uint8_t
 
 #else
 
-#include <zlib.h>
-
 typedef z_stream decoder;
 
 static decoder *decoder_new(void)
 {
-    enum { LARGEST_WINDOW = 15, GZIP_WRAPPER = 16 };
     decoder *stream = calloc(1, sizeof *stream);
     if (stream != NULL && inflateInit2(stream, LARGEST_WINDOW + GZIP_WRAPPER) != Z_OK) {
         free(stream);
@@ -135,4 +131,56 @@ int krc_gzip_decompress(void **context, struct krc_codec_job *job)
 void krc_gzip_free(void *context)
 {
     decoder_free(context);
+}
+
+/* ---- Compression: zlib's, whose header carries no time and no name ----------------------------- */
+
+static z_stream *encoder_new(void)
+{
+    enum { USUAL_MEMORY = 8 };
+    z_stream *stream = calloc(1, sizeof *stream);
+    if (stream != NULL && deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED,
+                                       LARGEST_WINDOW + GZIP_WRAPPER, USUAL_MEMORY,
+                                       Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(stream);
+        return NULL;
+    }
+    return stream;
+}
+
+/* One call of deflate into some more of `out`. */
+static int deflate_some(z_stream *stream, int flush, struct krc_buffer *out, krc_error *error)
+{
+    enum { ROOM = 64 << 10 };
+    KRC_TRY(krc_buffer_reserve(out, out->len + ROOM, error));
+    stream->next_out = out->data + out->len;
+    stream->avail_out = ROOM;
+    int rc = deflate(stream, flush);
+    out->len += ROOM - stream->avail_out;
+    return rc == Z_STREAM_END;
+}
+
+int krc_gzip_compress(void **context, struct krc_bytes in, bool finish, struct krc_buffer *out,
+                      krc_error *error)
+{
+    if (*context == NULL && (*context = encoder_new()) == NULL)
+        return krc_fail(error, KRC_E_NOMEM, "out of memory for a gzip context");
+    z_stream *stream = *context;
+    stream->next_in = (Bytef *)(uintptr_t)in.data; /* not const in zlib's struct */
+    stream->avail_in = (uInt)in.len;
+    int ended;
+    do {
+        ended = deflate_some(stream, finish ? Z_FINISH : Z_NO_FLUSH, out, error);
+        KRC_TRY(ended);
+    } while (stream->avail_in > 0 || (finish && !ended));
+    if (finish)
+        deflateReset(stream);
+    return KRC_OK;
+}
+
+void krc_gzip_compress_free(void *context)
+{
+    if (context != NULL)
+        deflateEnd(context);
+    free(context);
 }

@@ -41,3 +41,26 @@ void krc_zstd_free(void *context)
 {
     ZSTD_freeDCtx(context);
 }
+
+int krc_zstd_compress(void **context, struct krc_bytes in, bool finish, struct krc_buffer *out,
+                      krc_error *error)
+{
+    if (*context == NULL && (*context = ZSTD_createCCtx()) == NULL)
+        return krc_fail(error, KRC_E_NOMEM, "out of memory for a zstd context");
+    ZSTD_inBuffer input = {in.data, in.len, 0};
+    size_t left;
+    do {
+        KRC_TRY(krc_buffer_reserve(out, out->len + ZSTD_CStreamOutSize(), error));
+        ZSTD_outBuffer output = {out->data, out->capacity, out->len};
+        left = ZSTD_compressStream2(*context, &output, &input, finish ? ZSTD_e_end : ZSTD_e_continue);
+        if (ZSTD_isError(left))
+            return krc_fail(error, KRC_E_NOMEM, "zstd cannot compress: %s", ZSTD_getErrorName(left));
+        out->len = output.pos;
+    } while (input.pos < input.size || (finish && left > 0));
+    return KRC_OK;
+}
+
+void krc_zstd_compress_free(void *context)
+{
+    ZSTD_freeCCtx(context);
+}

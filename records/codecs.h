@@ -25,6 +25,14 @@ void krc_lz4_free(void *context);
 int krc_zstd_decompress(void **context, struct krc_codec_job *job) KRC_MUST_USE;
 void krc_zstd_free(void *context);
 
+/* Append to `out` what has become of `in`; with `finish` a frame ends (see compress.h). */
+int krc_zstd_compress(void **context, struct krc_bytes in, bool finish, struct krc_buffer *out,
+                      krc_error *error) KRC_MUST_USE;
+void krc_zstd_compress_free(void *context);
+int krc_gzip_compress(void **context, struct krc_bytes in, bool finish, struct krc_buffer *out,
+                      krc_error *error) KRC_MUST_USE;
+void krc_gzip_compress_free(void *context);
+
 /* How many bytes may be written at the end of `out` as it stands. */
 static inline size_t krc_codec_space(const struct krc_codec_job *job)
 {

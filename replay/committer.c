@@ -1,0 +1,78 @@
+#include "replay/committer.h"
+
+void krc_committer_init(struct krc_committer *c, struct krc_store *store, const char *group)
+{
+    *c = (struct krc_committer){.store = store, .group = group};
+    c->last = &c->first;
+    pthread_mutex_init(&c->mutex, NULL);
+    pthread_cond_init(&c->changed, NULL);
+}
+
+void krc_committer_free(struct krc_committer *c)
+{
+    pthread_mutex_destroy(&c->mutex);
+    pthread_cond_destroy(&c->changed);
+}
+
+static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
+{
+    KRC_TRY(krc_store_put(c->store, c->group, commit->topic, commit->partition, &commit->row, error));
+    KRC_TRY(krc_store_put_sink(c->store, commit->topic, commit->partition, &commit->sink, error));
+    for (size_t i = 0; i < commit->reset_count; i++)
+        KRC_TRY(krc_store_add_reset(c->store, c->group, commit->topic, commit->partition,
+                                    &commit->resets[i], error));
+    return KRC_OK;
+}
+
+static int put_all(struct krc_committer *c, const struct krc_commit *first, krc_error *error)
+{
+    if (!first->in_transaction)
+        KRC_TRY(krc_store_begin(c->store, error));
+    int rc = KRC_OK;
+    for (const struct krc_commit *commit = first; rc >= 0 && commit != NULL; commit = commit->next)
+        rc = put(c, commit, error);
+    if (rc >= 0)
+        rc = krc_store_commit(c->store, error);
+    if (rc < 0)
+        krc_store_rollback(c->store);
+    return rc;
+}
+
+/* Takes all that waits, commits it without the lock, and tells those who wait. */
+static void commit_those_waiting(struct krc_committer *c)
+{
+    struct krc_commit *first = c->first;
+    krc_error error = {0};
+    c->first = NULL;
+    c->last = &c->first;
+    c->busy = true;
+    pthread_mutex_unlock(&c->mutex);
+    int rc = put_all(c, first, &error);
+    pthread_mutex_lock(&c->mutex);
+    c->busy = false;
+    for (struct krc_commit *commit = first; commit != NULL; commit = commit->next) {
+        commit->rc = rc;
+        commit->error = error;
+        commit->done = true;
+    }
+    pthread_cond_broadcast(&c->changed);
+}
+
+int krc_committer_commit(struct krc_committer *c, struct krc_commit *commit, krc_error *error)
+{
+    commit->next = NULL;
+    commit->done = false;
+    pthread_mutex_lock(&c->mutex);
+    *c->last = commit;
+    c->last = &commit->next;
+    while (!commit->done) {
+        if (c->busy)
+            pthread_cond_wait(&c->changed, &c->mutex);
+        else
+            commit_those_waiting(c);
+    }
+    pthread_mutex_unlock(&c->mutex);
+    if (commit->rc < 0 && error != NULL)
+        *error = commit->error;
+    return commit->rc;
+}

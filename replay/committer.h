@@ -1,0 +1,44 @@
+/*
+ * Commits of several threads, grouped: while one transaction is on its way to disk, the next ones
+ * come together and go as one.
+ */
+#ifndef KRC_REPLAY_COMMITTER_H
+#define KRC_REPLAY_COMMITTER_H
+
+#include <pthread.h>
+
+#include "store/store.h"
+
+struct krc_commit {
+    const char *topic;
+    int32_t partition;
+    struct krc_stored row;
+    struct krc_stored_sink sink;
+    const struct krc_store_reset *resets;
+    size_t reset_count;
+    bool in_transaction; /* of the store's, begun already (SQLite sink) */
+    /* private */
+    struct krc_commit *next;
+    bool done;
+    int rc;
+    krc_error error;
+};
+
+struct krc_committer {
+    struct krc_store *store;
+    const char *group;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct krc_commit *first, **last; /* that wait */
+    bool busy;
+};
+
+void krc_committer_init(struct krc_committer *committer, struct krc_store *store,
+                        const char *group);
+void krc_committer_free(struct krc_committer *committer);
+
+/* On disk when it returns KRC_OK; else nothing of it is. */
+int krc_committer_commit(struct krc_committer *committer, struct krc_commit *commit,
+                         krc_error *error) KRC_MUST_USE;
+
+#endif

@@ -1,0 +1,274 @@
+#include "replay/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- The lock --------------------------------------------------------------------------------------- */
+
+/* The lock is the kernel's and dies with its process; the number in the file only names the owner. */
+static int take_lock(struct krc_target *t, krc_error *error)
+{
+    char path[4300], text[32] = "";
+    snprintf(path, sizeof path, t->is_sqlite ? "%s-lock" : "%s/krc.lock", t->path);
+    t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (t->lock < 0)
+        return krc_fail_errno(error, "cannot open %s", path);
+    if (flock(t->lock, LOCK_EX | LOCK_NB) != 0) {
+        ssize_t n = pread(t->lock, text, sizeof text - 1, 0);
+        text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
+        return krc_fail(error, KRC_E_BUSY,
+                        "process %s is writing to %s: wait until it has ended, or use another target",
+                        text[0] ? text : "unknown", t->path);
+    }
+    int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
+    if (ftruncate(t->lock, 0) != 0 || pwrite(t->lock, text, (size_t)n, 0) != n)
+        return krc_fail_errno(error, "cannot write %s", path);
+    return KRC_OK;
+}
+
+/* ---- The folder ------------------------------------------------------------------------------------- */
+
+static int sync_parent(const char *path, krc_error *error)
+{
+    char parent[4096];
+    snprintf(parent, sizeof parent, "%s", path);
+    size_t len = strlen(parent);
+    while (len > 1 && parent[len - 1] == '/')
+        parent[--len] = '\0';
+    char *slash = strrchr(parent, '/');
+    if (slash == NULL)
+        strcpy(parent, ".");
+    else
+        slash[slash == parent] = '\0';
+    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return krc_fail_errno(error, "cannot open %s", parent);
+    int rc = fsync(fd) == 0 ? KRC_OK : krc_fail_errno(error, "cannot flush %s", parent);
+    close(fd);
+    return rc;
+}
+
+static int open_folder(struct krc_target *t, krc_error *error)
+{
+    if (mkdir(t->path, 0755) == 0)
+        KRC_TRY(sync_parent(t->path, error));
+    else if (errno != EEXIST)
+        return krc_fail_errno(error, "cannot make the folder %s", t->path);
+    t->folder = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->folder < 0)
+        return krc_fail_errno(error, "cannot open the folder %s", t->path);
+    return KRC_OK;
+}
+
+static bool is_own(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "lost+found") == 0 ||
+           strncmp(name, "krc.db", 6) == 0 || strcmp(name, "krc.lock") == 0;
+}
+
+/* Where nothing was begun yet, nothing else may lie there: krc removes what it does not know. */
+static int check_empty(const struct krc_target *t, krc_error *error)
+{
+    DIR *dir = t->is_sqlite ? NULL : opendir(t->path);
+    if (dir == NULL)
+        return t->is_sqlite ? KRC_OK : krc_fail_errno(error, "cannot read the folder %s", t->path);
+    int rc = KRC_OK;
+    for (struct dirent *entry; rc >= 0 && (entry = readdir(dir)) != NULL;)
+        if (!is_own(entry->d_name))
+            rc = krc_fail(error, KRC_E_MISMATCH,
+                          "%s holds %s, but no replay was begun there (%s has none): use an empty "
+                          "folder",
+                          t->path, entry->d_name, t->store);
+    closedir(dir);
+    return rc;
+}
+
+/* ---- How it was begun ------------------------------------------------------------------------------- */
+
+struct setting {
+    const char *name;
+    char value[128];
+    const char *advice;
+};
+
+enum { SETTING_COUNT = 7 };
+
+static void describe_run(const struct krc_target *t, const struct krc_log_places *places,
+                         struct setting settings[SETTING_COUNT])
+{
+    static const char *const formats[] = {"jsonl", "raw", "segment"};
+    static const char *const compressions[] = {"none", "gzip", "zstd"};
+    const krc_replay_options *o = t->options;
+    memset(settings, 0, SETTING_COUNT * sizeof *settings);
+    settings[0] = (struct setting){"format", "", "--format"};
+    snprintf(settings[0].value, sizeof settings[0].value, "%s",
+             t->is_sqlite ? "sqlite" : formats[o->format]);
+    settings[1] = (struct setting){"compression", "", "--compress"};
+    snprintf(settings[1].value, sizeof settings[1].value, "%s", compressions[o->compression]);
+    settings[2] = (struct setting){"rotation", "", "--rotate"};
+    snprintf(settings[2].value, sizeof settings[2].value, "%lld%s", (long long)o->rotate_bytes,
+             o->rotate_hourly ? " hourly" : "");
+    settings[3] = (struct setting){"isolation.level", "", "--isolation-level"};
+    snprintf(settings[3].value, sizeof settings[3].value, "%s",
+             t->config->read_uncommitted ? "read_uncommitted" : "read_committed");
+    settings[4] = (struct setting){"encoding", "", "--encoding"};
+    snprintf(settings[4].value, sizeof settings[4].value, "%s", o->base64 ? "base64" : "text");
+    settings[5] = (struct setting){"delimiter", "", "-D"};
+    for (const char *p = o->delimiter; *p != '\0'; p++)
+        snprintf(settings[5].value + strlen(settings[5].value), 3, "%02x", (unsigned char)*p);
+    settings[6] = (struct setting){"cluster.id", "", "the source"};
+    for (size_t i = 0; i < places->count && settings[6].value[0] == '\0'; i++)
+        snprintf(settings[6].value, sizeof settings[6].value, "%s", places->list[i].cluster_id);
+}
+
+static int compare(const struct krc_target *t, const struct setting *now, const char *then,
+                   krc_error *error)
+{
+    bool unknown = strcmp(now->name, "cluster.id") == 0 && (now->value[0] == '\0' || then[0] == '\0');
+    if (unknown || strcmp(then, now->value) == 0)
+        return KRC_OK;
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "%s was begun with %s \"%s\", and this run has \"%s\": change %s, or use another "
+                    "target",
+                    t->path, now->name, then, now->value, now->advice);
+}
+
+static int begin_or_compare(const struct krc_target *t, const struct krc_log_places *places,
+                            krc_error *error)
+{
+    struct setting settings[SETTING_COUNT];
+    const char *then;
+    describe_run(t, places, settings);
+    int rc = krc_store_get_setting(t->db, settings[0].name, &then, error);
+    KRC_TRY(rc);
+    if (rc == 0) {
+        KRC_TRY(check_empty(t, error));
+        KRC_TRY(krc_store_begin(t->db, error));
+        for (int i = 0; rc >= 0 && i < SETTING_COUNT; i++)
+            rc = krc_store_set_setting(t->db, settings[i].name, settings[i].value, error);
+        if (rc >= 0)
+            rc = krc_store_commit(t->db, error);
+        if (rc < 0)
+            krc_store_rollback(t->db);
+        return rc;
+    }
+    for (int i = 0; i < SETTING_COUNT; i++) {
+        rc = krc_store_get_setting(t->db, settings[i].name, &then, error);
+        KRC_TRY(rc);
+        KRC_TRY(compare(t, &settings[i], rc == 0 ? "" : then, error));
+    }
+    return KRC_OK;
+}
+
+/* ---- What a dead run left ----------------------------------------------------------------------------- */
+
+/* Whether a commit speaks of this file. */
+static int is_committed(const struct krc_target *t, const struct krc_sink_name *name,
+                        krc_error *error)
+{
+    struct krc_stored_sink sink;
+    int rc = krc_store_load_sink(t->db, name->topic, name->partition, &sink, error);
+    if (rc <= 0)
+        return rc;
+    return name->history < sink.history ||
+           (name->history == sink.history && name->file_offset <= sink.file_offset &&
+            sink.file_offset >= 0);
+}
+
+static int remove_if_left(const struct krc_target *t, int folder, const char *entry,
+                          const struct krc_sink_name *name, krc_error *error)
+{
+    int rc = is_committed(t, name, error);
+    if (rc == 0 && unlinkat(folder, entry, 0) != 0)
+        return krc_fail_errno(error, "cannot remove %s from %s", entry, t->path);
+    return rc < 0 ? rc : KRC_OK;
+}
+
+/* The files in DIR, or for segments in one of its folders, whose stem then is given. */
+static int clean(const struct krc_target *t, int folder, const struct krc_sink_name *stem,
+                 krc_error *error);
+
+static int clean_entry(const struct krc_target *t, int folder, const char *entry,
+                       const struct krc_sink_name *stem, krc_error *error)
+{
+    struct krc_sink_name name;
+    bool segments = t->options->format == KRC_REPLAY_SEGMENT;
+    if (segments && stem == NULL) {
+        if (!krc_sink_parse_stem(entry, strlen(entry), &name))
+            return KRC_OK;
+        int fd = openat(folder, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        return fd < 0 ? KRC_OK : clean(t, fd, &name, error);
+    }
+    if (stem != NULL)
+        name = *stem;
+    if (!krc_sink_parse_name(t->options, entry, &name))
+        return KRC_OK;
+    return remove_if_left(t, folder, entry, &name, error);
+}
+
+static int clean(const struct krc_target *t, int folder, const struct krc_sink_name *stem,
+                 krc_error *error)
+{
+    DIR *dir = fdopendir(folder); /* owns `folder` from now on */
+    if (dir == NULL) {
+        close(folder);
+        return krc_fail_errno(error, "cannot read %s", t->path);
+    }
+    int rc = KRC_OK;
+    for (struct dirent *entry; rc >= 0 && (entry = readdir(dir)) != NULL;)
+        rc = clean_entry(t, dirfd(dir), entry->d_name, stem, error);
+    closedir(dir);
+    return rc;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------------ */
+
+int krc_target_open(struct krc_target *t, const krc_config *config,
+                    const krc_replay_options *options, const struct krc_log_places *places,
+                    krc_error *error)
+{
+    static const char prefix[] = "sqlite:";
+    *t = (struct krc_target){.options = options, .config = config, .folder = -1, .lock = -1};
+    t->is_sqlite = strncmp(options->to, prefix, sizeof prefix - 1) == 0;
+    const char *path = options->to + (t->is_sqlite ? sizeof prefix - 1 : 0);
+    if (*path == '\0' || strlen(path) >= sizeof t->path)
+        return krc_fail(error, KRC_E_INVALID, "\"%s\" names no folder and no SQLite file",
+                        options->to);
+    snprintf(t->path, sizeof t->path, "%s", path);
+    if (t->is_sqlite)
+        snprintf(t->store, sizeof t->store, "%s", path);
+    else if (config->store_file[0] != '\0')
+        snprintf(t->store, sizeof t->store, "%s", config->store_file);
+    else
+        snprintf(t->store, sizeof t->store, "%s/krc.db", path);
+    int rc = t->is_sqlite ? KRC_OK : open_folder(t, error);
+    if (rc >= 0)
+        rc = take_lock(t, error);
+    if (rc >= 0)
+        rc = krc_store_open(&t->db, t->store, KRC_STORE_CREATE, error);
+    if (rc >= 0)
+        rc = begin_or_compare(t, places, error);
+    if (rc >= 0 && !t->is_sqlite)
+        rc = clean(t, openat(t->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), NULL, error);
+    if (rc < 0)
+        krc_target_close(t);
+    return rc;
+}
+
+void krc_target_close(struct krc_target *t)
+{
+    krc_store_close(t->db);
+    if (t->folder >= 0)
+        close(t->folder);
+    if (t->lock >= 0)
+        close(t->lock);
+    t->db = NULL;
+    t->folder = t->lock = -1;
+}

@@ -1,0 +1,34 @@
+/*
+ * The folder, or the SQLite file, that a replay writes to: who owns it, how it was begun, and what
+ * a dead run left in it.
+ */
+#ifndef KRC_REPLAY_FOLDER_H
+#define KRC_REPLAY_FOLDER_H
+
+#include "replay/sink.h"
+
+struct krc_target {
+    const krc_replay_options *options;
+    const krc_config *config;
+    bool is_sqlite;
+    char path[4096];  /* the folder, or the SQLite file */
+    char store[4200]; /* the store's file */
+    int folder;       /* -1 for SQLite */
+    int lock;
+    struct krc_store *db;
+};
+
+/*
+ * Makes the folder where there is none, takes the lock, opens the store, compares how it was begun
+ * with this run, and removes output that no commit speaks of.  `places` are those of the source.
+ */
+int krc_target_open(struct krc_target *target, const krc_config *config,
+                    const krc_replay_options *options, const struct krc_log_places *places,
+                    krc_error *error) KRC_MUST_USE;
+void krc_target_close(struct krc_target *target);
+
+/* Segments: writes the checkpoints that say where cut logs start, and that what is not there was
+ * left out (not lost), so that the folder reads like a broker's. */
+int krc_target_checkpoint(const struct krc_target *target, krc_error *error) KRC_MUST_USE;
+
+#endif

@@ -1,0 +1,475 @@
+/*
+ * Replay: partitions to sinks, each read by one thread from begin to end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "consumer/handle.h"
+#include "replay/committer.h"
+#include "replay/folder.h"
+
+struct run {
+    const krc_config *config;
+    const krc_replay_options *options;
+    struct krc_log_places places;
+    struct krc_target target;
+    struct krc_sink_run sinks;
+    struct krc_committer committer;
+    pthread_mutex_t mutex; /* for what follows, and the callbacks */
+    size_t next;           /* the partition that is taken next */
+    struct krc_replay_progress progress;
+    int rc; /* the first failure */
+    krc_error error;
+};
+
+/* A partition being replayed. */
+struct part {
+    struct run *run;
+    const struct krc_replay_partition *wanted;
+    const struct krc_log_place *place;
+    struct krc_tracker tracker;
+    struct krc_sink sink;
+    struct krc_account base; /* what was replayed into this history before */
+    int32_t history;
+    struct krc_store_reset *resets; /* to be stored at the next commit */
+    char (*reasons)[512];
+    size_t reset_count;
+    enum krc_event_type diverged; /* TRUNCATED or RECREATED: and may not go on; else NOTE */
+    int64_t told;                 /* offsets told to `progress` */
+    int64_t total;
+};
+
+/* ---- Callbacks ---------------------------------------------------------------------------------- */
+
+static void tell_event(struct run *run, const struct krc_event *event)
+{
+    if (run->options->event == NULL)
+        return;
+    pthread_mutex_lock(&run->mutex);
+    run->options->event(run->options->arg, event);
+    pthread_mutex_unlock(&run->mutex);
+}
+
+static void tell_progress(struct part *part, const struct krc_item *item)
+{
+    struct run *run = part->run;
+    int64_t offsets = part->tracker.offsets.account.to - part->tracker.offsets.account.from;
+    pthread_mutex_lock(&run->mutex);
+    run->progress.records += item->type == KRC_ITEM_RECORDS ? item->count : 0;
+    run->progress.bytes += item->batch.bytes != NULL ? item->batch.header.size : 0;
+    run->progress.offsets += offsets - part->told;
+    part->told = offsets;
+    if (run->options->progress != NULL)
+        run->options->progress(run->options->arg, &run->progress);
+    pthread_mutex_unlock(&run->mutex);
+}
+
+static void tell_result(struct part *part)
+{
+    struct run *run = part->run;
+    const struct krc_logsource *source = &part->tracker.source;
+    int64_t end = part->wanted->until < source->log_end ? part->wanted->until : source->log_end;
+    struct krc_replay_result result = {
+        .topic = part->place->topic,
+        .partition = part->place->partition,
+        .history = part->history,
+        .account = krc_account_join(&part->base, &part->tracker.offsets.acked),
+        .undecided = end > source->stable ? end - source->stable : 0,
+    };
+    if (run->options->result == NULL)
+        return;
+    pthread_mutex_lock(&run->mutex);
+    run->options->result(run->options->arg, &result);
+    pthread_mutex_unlock(&run->mutex);
+}
+
+static void keep_reset(struct part *part, const struct krc_event *event,
+                       const struct krc_offset_update *update)
+{
+    size_t count = part->reset_count + 1;
+    struct krc_store_reset *resets = realloc(part->resets, count * sizeof *resets);
+    if (resets != NULL)
+        part->resets = resets;
+    char(*reasons)[512] = realloc(part->reasons, count * sizeof *reasons);
+    if (reasons != NULL)
+        part->reasons = reasons;
+    if (resets == NULL || reasons == NULL)
+        return; /* the event and the account still tell of it */
+    memcpy(reasons[part->reset_count], event->message, sizeof *reasons);
+    resets[part->reset_count++] = (struct krc_store_reset){
+        .time_ms = krc_now_ms(),
+        .history = part->history,
+        .from = update->from,
+        .to = update->to,
+        .lost_from = update->new_history || update->to < update->from ? update->to : update->from,
+        .lost_to = update->to,
+    };
+    for (size_t i = 0; i < part->reset_count; i++)
+        resets[i].reason = reasons[i];
+}
+
+/* A new history: other files, another account; or the end of this partition's replay. */
+static void on_event(void *arg, const struct krc_event *event,
+                     const struct krc_offset_update *reset)
+{
+    struct part *part = arg;
+    if (reset != NULL && reset->new_history && !part->run->options->new_history) {
+        part->diverged = event->type;
+        return;
+    }
+    if (reset != NULL && reset->new_history) {
+        part->history++;
+        part->base = (struct krc_account){.from = -1, .to = -1};
+    }
+    if (reset != NULL)
+        keep_reset(part, event, reset);
+    tell_event(part->run, event);
+}
+
+/* ---- One partition -------------------------------------------------------------------------------- */
+
+static int refuse_divergence(const struct part *part, krc_error *error)
+{
+    bool recreated = part->diverged == KRC_EVENT_RECREATED;
+    return krc_fail(error, recreated ? KRC_E_RECREATED : KRC_E_TRUNCATED,
+                    "%s-%d was %s after offsets up to %lld were replayed: --new-history goes on into "
+                    "new files, and leaves what was written",
+                    part->place->topic, (int)part->place->partition,
+                    recreated ? "deleted and made again"
+                              : "truncated to an offset before that",
+                    (long long)part->base.to);
+}
+
+/* A state that a commit may speak of: behind an item. */
+struct point {
+    int64_t offset;
+    int32_t epoch;
+    struct krc_account account;
+};
+
+static struct point point_now(const struct part *part)
+{
+    const struct krc_offsets *o = &part->tracker.offsets;
+    return (struct point){.offset = o->position, .epoch = o->epoch, .account = o->account};
+}
+
+static int commit(struct part *part, const struct point *point, krc_error *error)
+{
+    struct run *run = part->run;
+    bool in_transaction = part->sink.in_transaction;
+    KRC_TRY(krc_sink_flush(&part->sink, error));
+    struct krc_commit commit = {
+        .topic = part->place->topic,
+        .partition = part->place->partition,
+        .row = {.offset = point->offset,
+                .leader_epoch = point->epoch,
+                .history = part->history,
+                .topic_id = part->place->topic_id,
+                .commit_time_ms = -1,
+                .settled = krc_tracker_settled(&part->tracker),
+                .account = krc_account_join(&part->base, &point->account)},
+        .sink = part->sink.at,
+        .resets = part->resets,
+        .reset_count = part->reset_count,
+        .in_transaction = in_transaction,
+    };
+    int rc = krc_committer_commit(&run->committer, &commit, error);
+    if (rc < 0 && in_transaction)
+        part->sink.in_transaction = false; /* it was rolled back */
+    KRC_TRY(rc);
+    part->reset_count = 0;
+    krc_sink_committed(&part->sink);
+    KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
+    return krc_tracker_committed(&part->tracker, point->offset, error);
+}
+
+/* Takes an item, with the commits that are due before and after it. */
+static int take(struct part *part, const struct point *before, struct krc_item *item,
+                krc_error *error)
+{
+    if (part->diverged != KRC_EVENT_NOTE)
+        return refuse_divergence(part, error);
+    if (part->history != part->sink.at.history) {
+        krc_sink_close(&part->sink);
+        KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, NULL, part->history,
+                              error));
+    }
+    if (krc_sink_due_before(&part->sink, item)) {
+        KRC_TRY(commit(part, before, error));
+        part->sink.full = true;
+    }
+    if (item->type != KRC_ITEM_END)
+        KRC_TRY(krc_sink_take(&part->sink, item, error));
+    tell_progress(part, item);
+    struct point now = point_now(part);
+    return krc_sink_due(&part->sink) ? commit(part, &now, error) : KRC_OK;
+}
+
+static int read_on(struct part *part, struct krc_buffer *scratch, krc_error *error)
+{
+    struct krc_item item;
+    do {
+        struct point before = point_now(part);
+        int rc = krc_tracker_next(&part->tracker, scratch, &item, error);
+        if (part->diverged != KRC_EVENT_NOTE)
+            return refuse_divergence(part, error);
+        KRC_TRY(rc);
+        KRC_TRY(take(part, &before, &item, error));
+    } while (item.type != KRC_ITEM_END);
+    return KRC_OK;
+}
+
+/* What is at the end of the reading, wanted or not, is committed: where the source is broken,
+ * what lies before is replayed. */
+static int commit_rest(struct part *part, krc_error *error)
+{
+    const struct krc_offsets *o = &part->tracker.offsets;
+    struct point now = point_now(part);
+    if (o->position < 0 || part->diverged != KRC_EVENT_NOTE ||
+        (o->position == o->committed && part->reset_count == 0))
+        return KRC_OK;
+    return commit(part, &now, error);
+}
+
+static bool source_failed(int rc)
+{
+    return rc == KRC_E_CORRUPT || rc == KRC_E_TOO_LARGE || rc == KRC_E_OUT_OF_RANGE;
+}
+
+static int load(struct part *part, struct krc_start *start, struct krc_stored_sink *sink,
+                krc_error *error)
+{
+    struct krc_stored row;
+    struct krc_store *store = part->run->target.db;
+    const char *group = krc_store_group(part->run->config);
+    *start = (struct krc_start){.found = false};
+    part->history = 1;
+    part->base = (struct krc_account){.from = -1, .to = -1};
+    int rc = krc_store_load(store, group, part->place->topic, part->place->partition, &row, error);
+    if (rc <= 0)
+        return rc;
+    *start = (struct krc_start){.found = true,
+                                .offset = row.offset,
+                                .epoch = row.leader_epoch,
+                                .topic_id = row.topic_id,
+                                .settled = row.settled};
+    part->history = row.history;
+    part->base = row.account;
+    return krc_store_load_sink(store, part->place->topic, part->place->partition, sink, error);
+}
+
+/* Opens all that a partition needs; `part` may be closed whatever happens. */
+static int open_part(struct part *part, struct krc_codecs *codecs, krc_error *error)
+{
+    struct krc_start start;
+    struct krc_stored_sink stored;
+    pthread_mutex_lock(&part->run->committer.mutex); /* the store is one thread's at a time */
+    int known = load(part, &start, &stored, error);
+    pthread_mutex_unlock(&part->run->committer.mutex);
+    KRC_TRY(known);
+    KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->run->config, codecs, on_event, part,
+                             error));
+    part->tracker.source.whole_batches = part->run->options->format == KRC_REPLAY_SEGMENT;
+    part->tracker.now_ms = krc_now_ms();
+    KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, known ? &stored : NULL,
+                          part->history, error));
+    int64_t from = start.found ? start.offset : part->tracker.source.log->log_start_offset;
+    int64_t end = part->tracker.source.log_end;
+    part->total = end > from ? end - from : 0;
+    pthread_mutex_lock(&part->run->mutex);
+    part->run->progress.total_offsets += part->total;
+    pthread_mutex_unlock(&part->run->mutex);
+    return krc_tracker_assign(&part->tracker, start.found ? KRC_STORED : part->wanted->start,
+                              part->wanted->until, &start, error);
+}
+
+static int replay_part(struct run *run, const struct krc_replay_partition *wanted,
+                       const struct krc_log_place *place, struct krc_codecs *codecs,
+                       struct krc_buffer *scratch, krc_error *error)
+{
+    struct part part = {
+        .run = run, .wanted = wanted, .place = place, .diverged = KRC_EVENT_NOTE};
+    krc_outfile_init(&part.sink.file, KRC_NONE);
+    part.sink.segment_folder = -1;
+    int rc = open_part(&part, codecs, error);
+    if (rc >= 0)
+        rc = read_on(&part, scratch, error);
+    if (rc >= 0 || (source_failed(rc) && part.tracker.offsets.state == KRC_FAILED)) {
+        krc_error later;
+        int committed = commit_rest(&part, &later);
+        if (committed < 0 && rc >= 0)
+            *error = later;
+        if (rc >= 0)
+            rc = committed;
+    }
+    if (part.tracker.source.log != NULL && part.tracker.offsets.position >= 0)
+        tell_result(&part);
+    krc_error_at(rc < 0 ? error : NULL, place->topic, place->partition, -1, -1);
+    krc_sink_close(&part.sink);
+    krc_tracker_close(&part.tracker);
+    free(part.resets);
+    free(part.reasons);
+    return rc;
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------- */
+
+static const struct krc_log_place *find_place(const struct run *run,
+                                              const struct krc_replay_partition *wanted)
+{
+    for (size_t i = 0; i < run->places.count; i++)
+        if (run->places.list[i].partition == wanted->partition &&
+            strcmp(run->places.list[i].topic, wanted->topic) == 0)
+            return &run->places.list[i];
+    return NULL;
+}
+
+static const struct krc_replay_partition *take_turn(struct run *run)
+{
+    const struct krc_replay_partition *wanted = NULL;
+    pthread_mutex_lock(&run->mutex);
+    if (run->next < run->options->partition_count)
+        wanted = &run->options->partitions[run->next++];
+    pthread_mutex_unlock(&run->mutex);
+    return wanted;
+}
+
+static void note_failure(struct run *run, int rc, const krc_error *error)
+{
+    pthread_mutex_lock(&run->mutex);
+    if (run->rc >= 0) {
+        run->rc = rc;
+        run->error = *error;
+    }
+    if (!source_failed(rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED)
+        run->next = run->options->partition_count; /* it would fail the others too */
+    pthread_mutex_unlock(&run->mutex);
+}
+
+static void *work(void *arg)
+{
+    struct run *run = arg;
+    struct krc_buffer scratch = {0};
+    struct krc_codecs *codecs = krc_codecs_new();
+    const struct krc_replay_partition *wanted;
+    while ((wanted = take_turn(run)) != NULL) {
+        krc_error error = {0};
+        int rc = codecs == NULL
+                     ? krc_fail(&error, KRC_E_NOMEM, "out of memory for decompression")
+                     : replay_part(run, wanted, find_place(run, wanted), codecs, &scratch, &error);
+        if (rc < 0)
+            note_failure(run, rc, &error);
+    }
+    krc_buffer_free(&scratch);
+    krc_codecs_free(codecs);
+    return NULL;
+}
+
+/* The calling thread is one of them; where the system gives no more threads, fewer do. */
+static void work_together(struct run *run)
+{
+    size_t jobs = run->options->jobs > 1 ? (size_t)run->options->jobs : 1;
+    if (jobs > run->options->partition_count)
+        jobs = run->options->partition_count;
+    pthread_t *threads = calloc(jobs + 1, sizeof *threads);
+    size_t started = 0;
+    while (threads != NULL && started + 1 < jobs &&
+           pthread_create(&threads[started], NULL, work, run) == 0)
+        started++;
+    work(run);
+    for (size_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+static int check_partition(const struct run *run, const struct krc_replay_partition *wanted,
+                           krc_error *error)
+{
+    if (find_place(run, wanted) == NULL)
+        return krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d",
+                        wanted->topic, (int)wanted->partition);
+    if (run->target.is_sqlite && run->config->format_07)
+        return krc_fail(error, KRC_E_INVALID,
+                        "a table of records cannot hold Kafka 0.7's compressed sets, whose records "
+                        "share one offset: use --to DIR");
+    return KRC_OK;
+}
+
+static int check_options(const krc_config *config, const krc_replay_options *options,
+                         krc_error *error)
+{
+    bool to_sqlite = strncmp(options->to, "sqlite:", 7) == 0;
+    if (to_sqlite && (config->store_file[0] != '\0' || options->jobs > 1))
+        return krc_fail(error, KRC_E_INVALID,
+                        "a SQLite file keeps its own offsets and is written by one thread: neither "
+                        "another store nor more jobs go with it");
+    if (to_sqlite && (options->compression != KRC_REPLAY_PLAIN || options->rotate_bytes > 0 ||
+                      options->rotate_hourly || options->format != KRC_REPLAY_JSONL))
+        return krc_fail(error, KRC_E_INVALID,
+                        "format, compression and rotation are of files: a SQLite table has none");
+    if (options->format == KRC_REPLAY_SEGMENT &&
+        (options->compression != KRC_REPLAY_PLAIN || config->format_07))
+        return krc_fail(error, KRC_E_INVALID,
+                        "segments keep batches as they are: they are not compressed again, and "
+                        "Kafka 0.7's are not the same format");
+    return KRC_OK;
+}
+
+static int prepare(struct run *run, krc_error *error)
+{
+    const krc_config *config = run->config;
+    struct krc_target *target = &run->target;
+    KRC_TRY(krc_target_open(target, config, run->options, &run->places, error));
+    int64_t interval = config->commit_interval_bytes, rotate = run->options->rotate_bytes;
+    run->sinks = (struct krc_sink_run){
+        .options = run->options,
+        .commit_interval = rotate > 0 && rotate < interval ? rotate : interval,
+        .read_uncommitted = config->read_uncommitted,
+        .folder = target->folder,
+        .folder_path = target->path,
+        .store = target->db,
+    };
+    for (size_t i = 0; i < run->options->partition_count; i++)
+        KRC_TRY(check_partition(run, &run->options->partitions[i], error));
+    return target->is_sqlite ? krc_insert_open(&run->sinks.insert, target->db, error) : KRC_OK;
+}
+
+/* Descriptors: a few for each job; the soft limit is raised as far as it goes. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+int krc_replay(const krc_config *config, const krc_replay_options *options, krc_error *error)
+{
+    if (config->log_dir_count == 0)
+        return krc_fail(error, KRC_E_INVALID, "no source is configured: set log.dirs");
+    KRC_TRY(check_options(config, options, error));
+    struct run run = {.config = config, .options = options};
+    KRC_TRY(krc_log_places_find(&run.places, (const char *const *)config->log_dirs,
+                                config->log_dir_count, config->format_07, error));
+    pthread_mutex_init(&run.mutex, NULL);
+    raise_descriptor_limit();
+    int rc = prepare(&run, error);
+    if (rc >= 0) {
+        krc_committer_init(&run.committer, run.target.db, krc_store_group(config));
+        work_together(&run);
+        krc_committer_free(&run.committer);
+        rc = run.rc;
+        if (rc < 0 && error != NULL)
+            *error = run.error;
+        if (rc >= 0)
+            rc = krc_target_checkpoint(&run.target, error);
+    }
+    krc_insert_close(run.sinks.insert);
+    krc_target_close(&run.target);
+    pthread_mutex_destroy(&run.mutex);
+    krc_log_places_free(&run.places);
+    return rc;
+}
