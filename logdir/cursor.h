@@ -40,7 +40,8 @@ void krc_reader_close(struct krc_reader *reader);
 
 /* Moves to the batch that holds `offset`, or to the first one after it, or to the end.  Compressed
  * magic 0 and 1 wrappers, which do not say where they begin, count as holding everything since
- * the batch before. */
+ * the batch before.  A broken place that lies wholly below `offset` is passed in silence; in front
+ * of one that may hold it the cursor stays, and the next call tells. */
 int krc_reader_seek(struct krc_reader *reader, int64_t offset, krc_error *error) KRC_MUST_USE;
 
 /* 1 a batch, 0 the end of the log, KRC_E_CORRUPT, KRC_E_TOO_LARGE, KRC_E_IO.  After an error the
@@ -48,8 +49,8 @@ int krc_reader_seek(struct krc_reader *reader, int64_t offset, krc_error *error)
 int krc_reader_next(struct krc_reader *reader, struct krc_log_batch *batch,
                     krc_error *error) KRC_MUST_USE;
 
-/* Walks headers: reads some bytes of each batch, and all of those of at most
- * KRC_SMALL_BATCH bytes, whose CRC is checked (so that every control batch is). */
+/* Walks headers: reads some bytes of each batch, and all of those of at most KRC_SMALL_BATCH
+ * bytes, whose CRC is checked (so that every control batch is), and of the log's last. */
 enum { KRC_SMALL_BATCH = 128 };
 struct krc_walker;
 int krc_walker_open(struct krc_walker **walker, const struct krc_log *log,
@@ -88,7 +89,8 @@ const char *krc_reader_tail(const struct krc_reader *reader);
 int krc_log_find_end(const struct krc_log *log, int64_t *end, krc_error *error) KRC_MUST_USE;
 
 /* The first batch whose maximum timestamp is at or after `timestamp_ms`: moves the reader there.
- * Goes segment by segment with the .timeindex, whose entries are checked against their batches. */
+ * Goes segment by segment with the .timeindex, whose entries are checked against their batches.
+ * KRC_E_CORRUPT: a broken place on the way, where it might have been; the reader stays there. */
 int krc_reader_seek_time(struct krc_reader *reader, int64_t timestamp_ms,
                          krc_error *error) KRC_MUST_USE;
 
