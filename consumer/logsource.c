@@ -107,7 +107,8 @@ static void pass_gap(const struct krc_logsource *s, struct krc_item *item, int64
                  (long long)item->from, (long long)to - 1, s->log->place->folder);
 }
 
-/* Goes past what the reader could not read, as "skip.corrupt.batches" allows. */
+/* Goes past what the reader could not read, as "skip.corrupt.batches" allows.  Where nothing
+ * behind it tells how many offsets it held, the range is empty. */
 static int skip_unreadable(struct krc_logsource *s, struct krc_item *item, int64_t until,
                            const krc_error *cause, krc_error *error)
 {
@@ -280,7 +281,8 @@ int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *err
     return source->config->read_uncommitted ? KRC_OK : krc_logsource_stable(source, end, error);
 }
 
-/* Looks inside a batch for the first record of that time, -1: none. */
+/* Looks inside a batch for the first record of that time, -1: none.  A batch whose inside is
+ * broken has none where those are skipped. */
 static int find_in_batch(struct krc_logsource *s, const struct krc_log_batch *batch,
                          int64_t timestamp_ms, struct krc_buffer *scratch, int64_t *offset,
                          krc_error *error)
@@ -288,29 +290,44 @@ static int find_in_batch(struct krc_logsource *s, const struct krc_log_batch *ba
     struct krc_records records;
     struct krc_record record;
     *offset = -1;
-    KRC_TRY(krc_records_open(&records, batch->bytes, &batch->header, s->codecs,
-                             (size_t)s->config->max_decompressed_bytes, scratch, error));
+    int rc = krc_records_open(&records, batch->bytes, &batch->header, s->codecs,
+                              (size_t)s->config->max_decompressed_bytes, scratch, error);
+    if (rc == KRC_E_CORRUPT && s->config->skip_corrupt)
+        return KRC_OK;
+    KRC_TRY(rc);
     while (*offset < 0 && krc_records_next(&records, &record))
         if (record.timestamp_ms >= timestamp_ms && record.offset >= s->log->log_start_offset)
             *offset = record.offset;
     return KRC_OK;
 }
 
+/* 1: gone past a damaged place; else `rc`. */
+static int go_past_damage(struct krc_logsource *s, int rc, krc_error *error)
+{
+    struct krc_damage damage;
+    if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
+        return rc;
+    KRC_TRY(krc_reader_resync(s->reader, &damage, error));
+    return 1;
+}
+
 static int search_time(struct krc_logsource *s, int64_t timestamp_ms, int64_t *offset,
                        struct krc_buffer *scratch, krc_error *error)
 {
     struct krc_log_batch batch;
-    KRC_TRY(krc_reader_seek_time(s->reader, timestamp_ms, error));
-    for (;;) {
-        int rc = krc_reader_next(s->reader, &batch, error);
-        if (rc <= 0)
+    int rc = krc_reader_seek_time(s->reader, timestamp_ms, error);
+    while (*offset < 0) {
+        if (rc < 0)
+            rc = go_past_damage(s, rc, error);
+        if (rc < 0)
             return rc;
-        if (batch.header.max_timestamp < timestamp_ms)
-            continue;
-        KRC_TRY(find_in_batch(s, &batch, timestamp_ms, scratch, offset, error));
-        if (*offset >= 0)
+        rc = krc_reader_next(s->reader, &batch, error);
+        if (rc == 0)
             return KRC_OK;
+        if (rc > 0 && batch.header.max_timestamp >= timestamp_ms)
+            KRC_TRY(find_in_batch(s, &batch, timestamp_ms, scratch, offset, error));
     }
+    return KRC_OK;
 }
 
 int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, int64_t *offset,

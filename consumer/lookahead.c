@@ -60,6 +60,10 @@ static int marker_type(const struct krc_log_batch *batch, int *type, krc_error *
     *type = KRC_CONTROL_NONE;
     if (!batch->header.control || batch->header.producer_id < 0)
         return KRC_OK;
+    if (batch->bytes == NULL)
+        return krc_fail(error, KRC_E_TOO_LARGE,
+                        "the control batch at offset %lld has %d bytes: no marker is so large",
+                        (long long)batch->header.base_offset, (int)batch->header.size);
     KRC_TRY(krc_batch_control_type(batch->bytes, &batch->header, type, error));
     if (*type != KRC_CONTROL_ABORT && *type != KRC_CONTROL_COMMIT)
         *type = KRC_CONTROL_NONE;

@@ -81,8 +81,8 @@ static void tell_passed(struct krc_tracker *t, const struct krc_item *item)
     if (item->fate == KRC_LOST)
         tell(t, KRC_EVENT_LOST, item->from, item->to, "%s", item->why);
     else if (item->fate == KRC_SKIPPED)
-        tell(t, KRC_EVENT_SKIPPED, item->from, item->to, "skipped offsets %lld to %lld: %s",
-             (long long)item->from, (long long)item->to - 1, item->why);
+        tell(t, KRC_EVENT_SKIPPED, item->from, item->to, "skipped up to offset %lld: %s",
+             (long long)item->to, item->why);
 }
 
 static void tell_end(struct krc_tracker *t)
@@ -205,6 +205,8 @@ static int fetch(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_i
         return step(t, (struct krc_offset_event){.type = KRC_ON_END}, error);
     case KRC_ITEM_PASSED:
         tell_passed(t, item);
+        if (item->to == item->from)
+            return 0;
         KRC_TRY(step(t,
                      (struct krc_offset_event){.type = KRC_ON_PASSED,
                                                .offset = item->to,

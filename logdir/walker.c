@@ -64,6 +64,12 @@ static int may_be_last(struct krc_walker *walker, const struct krc_batch_header 
     return memcmp(bytes, zeros, len < sizeof zeros ? len : sizeof zeros) == 0;
 }
 
+/* Whether a batch is read whole: a small one, or a control batch, whose marker decides. */
+static bool is_read_whole(const struct krc_batch_header *header)
+{
+    return header->size <= (header->control ? KRC_WALKER_WINDOW : KRC_SMALL_BATCH);
+}
+
 /* 1: good as far as a walker looks.  The last batch of the log is looked at as a reader does, so
  * that both see the same end: of a torn one the header may be all there is. */
 static int check(struct krc_walker *walker, const uint8_t *bytes,
@@ -72,7 +78,7 @@ static int check(struct krc_walker *walker, const uint8_t *bytes,
     struct krc_stand *at = &walker->at;
     if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, at->position, header))
         return 0;
-    if (header->size <= KRC_SMALL_BATCH)
+    if (is_read_whole(header))
         return krc_batch_check_crc(bytes, header, NULL) == 0;
     int rc = may_be_last(walker, header, error);
     if (rc <= 0)
@@ -91,13 +97,16 @@ int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch, krc_
         return rc;
     KRC_TRY(look(walker, at->position, KRC_SMALL_BATCH, &bytes, &len, error));
     rc = krc_stand_parse(at, at->position, bytes, len, header, NULL);
+    if (rc == 1 && header->size > KRC_SMALL_BATCH && is_read_whole(header) &&
+        krc_stand_fits(at, at->position, header))
+        KRC_TRY(look(walker, at->position, (size_t)header->size, &bytes, &len, error));
     if (rc == 1)
         KRC_TRY(rc = check(walker, bytes, header, error));
     if (rc != 1) {
         rc = krc_stand_judge(at, error);
         return rc == 1 ? krc_stand_changed(at, error) : rc;
     }
-    batch->bytes = header->size <= KRC_SMALL_BATCH ? bytes : NULL;
+    batch->bytes = is_read_whole(header) ? bytes : NULL;
     batch->chunk = NULL;
     batch->segment = at->segment;
     batch->file_position = at->position;
