@@ -281,6 +281,18 @@ int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *err
     return source->config->read_uncommitted ? KRC_OK : krc_logsource_stable(source, end, error);
 }
 
+int krc_logsource_batch_at(struct krc_logsource *source, int64_t offset,
+                           struct krc_log_batch *batch, krc_error *error)
+{
+    source->expected = -1; /* the reader is moved */
+    KRC_TRY(krc_reader_seek(source->reader, offset, error));
+    int rc = krc_reader_next(source->reader, batch, error);
+    if (rc == 0)
+        rc = krc_fail(error, KRC_E_CORRUPT, "the batch at offset %lld is gone: the log changed",
+                      (long long)offset);
+    return rc < 0 ? rc : KRC_OK;
+}
+
 /* Looks inside a batch for the first record of that time, -1: none.  A batch whose inside is
  * broken has none where those are skipped. */
 static int find_in_batch(struct krc_logsource *s, const struct krc_log_batch *batch,

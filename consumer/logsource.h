@@ -65,6 +65,10 @@ int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *err
 int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, int64_t *offset,
                             krc_error *error) KRC_MUST_USE;
 
+/* The batch that holds `offset`, aside from what is being fetched. */
+int krc_logsource_batch_at(struct krc_logsource *source, int64_t offset,
+                           struct krc_log_batch *batch, krc_error *error) KRC_MUST_USE;
+
 /* A sentence on what lies behind the log's last whole batch, "" for a plain end. */
 const char *krc_logsource_tail(const struct krc_logsource *source);
 

@@ -1,5 +1,7 @@
 #include "consumer/lookahead.h"
 
+#include <stdlib.h>
+
 #include "logdir/snapshot.h"
 
 void krc_lookahead_init(struct krc_lookahead *ahead, const struct krc_log *log, bool skip_corrupt)
@@ -227,5 +229,44 @@ int krc_last_stable_offset(const struct krc_log *log, int64_t log_end, bool skip
         *stable = log_end;
     if (*stable < log->log_start_offset)
         *stable = log->log_start_offset;
+    return rc;
+}
+
+static int by_offset(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int collect_markers(struct krc_lookahead *ahead, const struct krc_producers *open,
+                           int64_t offset, int64_t **markers, size_t *count, krc_error *error)
+{
+    int64_t producer_id, first;
+    *markers = malloc((open->count + 1) * sizeof **markers);
+    if (*markers == NULL)
+        return krc_fail_nomem(error, (open->count + 1) * sizeof **markers);
+    for (size_t at = 0; krc_producers_next(open, &at, &producer_id, &first);) {
+        enum krc_txn_fate fate;
+        KRC_TRY(decide(ahead, producer_id, offset, &fate, error));
+        if (fate == KRC_TXN_COMMITTED)
+            (*markers)[(*count)++] = krc_markers_offset(&ahead->markers, producer_id, offset);
+    }
+    qsort(*markers, *count, sizeof **markers, by_offset);
+    return KRC_OK;
+}
+
+int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+                        int64_t **markers, size_t *count, krc_error *error)
+{
+    struct krc_lookahead ahead;
+    struct krc_producers open = {0};
+    *markers = NULL;
+    *count = 0;
+    krc_lookahead_init(&ahead, log, skip_corrupt);
+    int rc = fold_below(&ahead, offset, &open, error);
+    if (rc >= 0)
+        rc = collect_markers(&ahead, &open, offset, markers, count, error);
+    krc_producers_free(&open);
+    krc_lookahead_free(&ahead);
     return rc;
 }

@@ -33,6 +33,11 @@ int krc_lookahead_begin(struct krc_lookahead *ahead, int64_t offset, bool settle
 int krc_lookahead_fate(struct krc_lookahead *ahead, const struct krc_batch_header *header,
                        enum krc_txn_fate *fate, krc_error *error) KRC_MUST_USE;
 
+/* The offsets of the commit markers of those transactions that are open at `offset`, sorted; to be
+ * freed.  A copy of the log up to there that is to show them as committed needs them. */
+int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+                        int64_t **markers, size_t *count, krc_error *error) KRC_MUST_USE;
+
 /* The last stable offset of the whole log: `log_end` where no transaction is open. */
 int krc_last_stable_offset(const struct krc_log *log, int64_t log_end, bool skip_corrupt,
                            int64_t *stable, krc_error *error) KRC_MUST_USE;

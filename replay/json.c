@@ -86,6 +86,14 @@ static void put_number(struct krc_buffer *out, int64_t number)
     put(out, digits + n, sizeof digits - n);
 }
 
+int krc_json_number(struct krc_buffer *out, int64_t number, krc_error *error)
+{
+    enum { LONGEST = 20 }; /* -9223372036854775808 */
+    KRC_TRY(krc_buffer_reserve(out, out->len + LONGEST, error));
+    put_number(out, number);
+    return KRC_OK;
+}
+
 static void put_escape(struct krc_buffer *out, uint8_t c)
 {
     static const char hex[] = "0123456789abcdef", letters[] = "btn?fr";

@@ -29,6 +29,9 @@ int krc_json_headers(struct krc_buffer *out, const struct krc_record *record, bo
 int krc_json_string(struct krc_buffer *out, struct krc_bytes text,
                     krc_error *error) KRC_MUST_USE;
 
+/* Appends a number in decimal. */
+int krc_json_number(struct krc_buffer *out, int64_t number, krc_error *error) KRC_MUST_USE;
+
 /* "CreateTime", "LogAppendTime", "NoTimestampType" */
 const char *krc_timestamp_type_name(enum krc_timestamp_type type);
 

@@ -233,6 +233,42 @@ static int commit_rest(struct part *part, krc_error *error)
     return commit(part, &now, error);
 }
 
+/* Puts a batch behind what is committed: no commit speaks of it, and a later run cuts it off. */
+static int append_uncommitted(struct part *part, int64_t offset, krc_error *error)
+{
+    struct krc_log_batch batch;
+    KRC_TRY(krc_logsource_batch_at(&part->tracker.source, offset, &batch, error));
+    return krc_buffer_append(&part->sink.file.plain, batch.bytes, (size_t)batch.header.size, error);
+}
+
+/*
+ * Segments that end inside of transactions which are committed further on (at the last stable
+ * offset, or where the user wants) would read as if these were open: their markers are put behind.
+ */
+static int close_transactions(struct part *part, krc_error *error)
+{
+    struct krc_logsource *source = &part->tracker.source;
+    int64_t *markers;
+    size_t count;
+    if (part->run->options->format != KRC_REPLAY_SEGMENT || part->run->config->read_uncommitted ||
+        part->sink.file.fd < 0 || part->tracker.offsets.position >= source->log_end)
+        return KRC_OK;
+    int rc = krc_closing_markers(source->log, part->tracker.offsets.position,
+                                 part->run->config->skip_corrupt, &markers, &count, error);
+    for (size_t i = 0; rc >= 0 && i < count; i++)
+        rc = append_uncommitted(part, markers[i], error);
+    if (rc >= 0 && count > 0)
+        rc = krc_outfile_flush(&part->sink.file, error);
+    free(markers);
+    return rc;
+}
+
+static int finish(struct part *part, krc_error *error)
+{
+    KRC_TRY(commit_rest(part, error));
+    return close_transactions(part, error);
+}
+
 static bool source_failed(int rc)
 {
     return rc == KRC_E_CORRUPT || rc == KRC_E_TOO_LARGE || rc == KRC_E_OUT_OF_RANGE;
@@ -296,14 +332,10 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
     int rc = open_part(&part, codecs, error);
     if (rc >= 0)
         rc = read_on(&part, scratch, error);
-    if (rc >= 0 || (source_failed(rc) && part.tracker.offsets.state == KRC_FAILED)) {
-        krc_error later;
-        int committed = commit_rest(&part, &later);
-        if (committed < 0 && rc >= 0)
-            *error = later;
-        if (rc >= 0)
-            rc = committed;
-    }
+    if (rc >= 0)
+        rc = finish(&part, error);
+    else if (source_failed(rc) && part.tracker.offsets.state == KRC_FAILED)
+        (void)finish(&part, NULL); /* what failed first is told */
     if (part.tracker.source.log != NULL && part.tracker.offsets.position >= 0)
         tell_result(&part);
     krc_error_at(rc < 0 ? error : NULL, place->topic, place->partition, -1, -1);

@@ -56,10 +56,6 @@ bool krc_sink_due(const struct krc_sink *sink);
 int krc_sink_flush(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
 void krc_sink_committed(struct krc_sink *sink);
 
-/* Removes the files in DIR that no commit speaks of. */
-int krc_sink_clean(const struct krc_sink_run *run, struct krc_store *store,
-                   krc_error *error) KRC_MUST_USE;
-
 /* ---- Names of files: replay/names.c --------------------------------------------------------- */
 
 enum { KRC_SINK_NAME_MAX = 320 };

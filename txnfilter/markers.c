@@ -86,22 +86,33 @@ static bool doubted(const struct krc_markers *m, int64_t from, int64_t to)
     return false;
 }
 
-enum krc_txn_fate krc_markers_fate(const struct krc_markers *m, int64_t producer_id, int64_t offset)
+/* The producer's first marker at or after `offset`, NULL where none was added yet. */
+static const struct krc_marker *find(const struct krc_markers *m, int64_t producer_id,
+                                     int64_t offset)
 {
     const int64_t *chain = krc_producers_get(&m->chains, producer_id);
-    const struct krc_marker *marker = NULL;
-    if (chain != NULL) {
-        uint32_t i = head_of(*chain);
-        while (i != tail_of(*chain) && at(m, i)->offset < offset)
-            i = at(m, i)->next;
-        if (at(m, i)->offset >= offset)
-            marker = at(m, i);
-    }
+    if (chain == NULL)
+        return NULL;
+    uint32_t i = head_of(*chain);
+    while (i != tail_of(*chain) && at(m, i)->offset < offset)
+        i = at(m, i)->next;
+    return at(m, i)->offset >= offset ? at(m, i) : NULL;
+}
+
+enum krc_txn_fate krc_markers_fate(const struct krc_markers *m, int64_t producer_id, int64_t offset)
+{
+    const struct krc_marker *marker = find(m, producer_id, offset);
     if (doubted(m, offset, marker ? marker->offset : INT64_MAX))
         return KRC_TXN_DOUBTFUL;
     if (marker == NULL)
         return KRC_TXN_UNDECIDED;
     return marker->commit ? KRC_TXN_COMMITTED : KRC_TXN_ABORTED;
+}
+
+int64_t krc_markers_offset(const struct krc_markers *m, int64_t producer_id, int64_t offset)
+{
+    const struct krc_marker *marker = find(m, producer_id, offset);
+    return marker != NULL ? marker->offset : -1;
 }
 
 static void forget_first(struct krc_markers *m)

@@ -40,6 +40,9 @@ int krc_markers_doubt(struct krc_markers *markers, int64_t offset, krc_error *er
 enum krc_txn_fate krc_markers_fate(const struct krc_markers *markers, int64_t producer_id,
                                    int64_t offset);
 
+/* Where the marker lies that decides it, -1 where none was added yet. */
+int64_t krc_markers_offset(const struct krc_markers *markers, int64_t producer_id, int64_t offset);
+
 /* The reading cursor stands at `offset`: markers below it decide nothing any more. */
 void krc_markers_forget_below(struct krc_markers *markers, int64_t offset);
 
