@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *meaning;
 } commands[] = {
+    {"read", cmd_read, "print records"},
+    {"replay", cmd_replay, "write records exactly once into files, segments or a SQLite table"},
     {"offsets", cmd_offsets, "list, export, import or reset committed offsets"},
 };
 
@@ -21,6 +24,7 @@ static void help(void)
 
 int main(int argc, char **argv)
 {
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like others, told and cleaned up after */
     if (argc < 2)
         return cmd_usage("no command is named");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

@@ -93,17 +93,27 @@ static bool matches(const struct cmd_topic *topic, const char *name)
                            : strcmp(topic->name, name) == 0;
 }
 
+bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char *topic,
+                    int32_t partition)
+{
+    const struct cmd_topic *chosen = &selection->topics[i];
+    const char *all = selection->partitions;
+    return matches(chosen, topic) && (all == NULL || in_list(all, partition)) &&
+           (chosen->partitions == NULL || in_list(chosen->partitions, partition));
+}
+
+const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i)
+{
+    return selection->topics[i].name;
+}
+
 bool cmd_selects(const struct cmd_selection *selection, const char *topic, int32_t partition)
 {
-    if (selection->partitions != NULL && !in_list(selection->partitions, partition))
-        return false;
-    for (size_t i = 0; i < selection->count; i++) {
-        const struct cmd_topic *chosen = &selection->topics[i];
-        if (matches(chosen, topic) &&
-            (chosen->partitions == NULL || in_list(chosen->partitions, partition)))
+    for (size_t i = 0; i < selection->count; i++)
+        if (cmd_selects_by(selection, i, topic, partition))
             return true;
-    }
-    return selection->count == 0;
+    return selection->count == 0 && (selection->partitions == NULL ||
+                                     in_list(selection->partitions, partition));
 }
 
 int cmd_each_named(const struct cmd_selection *selection,

@@ -22,6 +22,11 @@ const char *cmd_select_partitions(struct cmd_selection *selection, const char *l
 
 bool cmd_selects(const struct cmd_selection *selection, const char *topic, int32_t partition);
 
+/* The same for the i-th topic alone; and its name, or regular expression. */
+bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char *topic,
+                    int32_t partition);
+const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i);
+
 /* Calls `each` for every partition that is named in full, by a topic that is no regular expression
  * and a list; what is not 0 ends the walk and is returned. */
 int cmd_each_named(const struct cmd_selection *selection,

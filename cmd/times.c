@@ -143,9 +143,19 @@ void cmd_format_datetime(int64_t ms, char text[40])
     snprintf(text + len, 40 - len, ".%03dZ", (int)part);
 }
 
-int64_t cmd_now_ms(void)
+static int64_t read_clock(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t cmd_now_ms(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+int64_t cmd_clock_ms(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
 }

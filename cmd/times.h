@@ -18,4 +18,7 @@ void cmd_format_datetime(int64_t ms, char text[40]);
 
 int64_t cmd_now_ms(void);
 
+/* A clock that nobody sets, for how long things take. */
+int64_t cmd_clock_ms(void);
+
 #endif

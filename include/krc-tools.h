@@ -73,4 +73,83 @@ void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 /* A string of JSON, with its quotes. */
 void krc_write_json_string(const char *text, FILE *out);
 
+/* ---- Records as text ---------------------------------------------------------------------- */
+
+/* Bytes that grow as more are added. */
+typedef struct krc_text krc_text;
+
+krc_text *krc_text_new(void); /* NULL: out of memory */
+void krc_text_free(krc_text *text);
+
+/* What was added since it was cleared; valid until the next call. */
+struct krc_bytes krc_text_bytes(const krc_text *text);
+void krc_text_clear(krc_text *text);
+
+int krc_text_add(krc_text *text, const void *data, size_t len, krc_error *error) KRC_MUST_USE;
+int krc_text_add_number(krc_text *text, int64_t number, krc_error *error) KRC_MUST_USE;
+int krc_text_add_json_string(krc_text *text, const char *string, krc_error *error) KRC_MUST_USE;
+
+/* A record as a line of JSON (replay/json.h says how), after its partition was named. */
+int krc_text_name_partition(krc_text *text, const char *topic, int32_t partition,
+                            krc_error *error) KRC_MUST_USE;
+int krc_text_add_json(krc_text *text, const struct krc_record *record,
+                      enum krc_timestamp_type type, bool base64, krc_error *error) KRC_MUST_USE;
+
+/*
+ * A partition's digest, 0 before the first record, with one more record.  It is the CRC-32C of
+ *     offset       int64
+ *     timestamp    int64   -1: none
+ *     key length   int32   -1: null
+ *     key
+ *     value length int32   -1: null
+ *     value
+ * of all records in their order, numbers big-endian.
+ */
+uint32_t krc_digest_record(uint32_t digest, const struct krc_record *record);
+
+/* ---- Verification ------------------------------------------------------------------------- */
+
+/* The partitions of log folders. */
+typedef struct krc_logs krc_logs;
+
+/* Errors as of krc_open. */
+int krc_logs_open(krc_logs **logs, const char *const *log_dirs, size_t count, bool format_07,
+                  krc_error *error) KRC_MUST_USE;
+void krc_logs_close(krc_logs *logs);
+
+/* The i-th, sorted by topic and number; false beyond the last. */
+bool krc_logs_partition(const krc_logs *logs, size_t i, struct krc_partition *partition);
+
+/* What is printed of each batch on the way, as Kafka's DumpLogSegments prints it. */
+enum krc_dump {
+    KRC_DUMP_NOTHING,
+    KRC_DUMP_BATCHES,
+    KRC_DUMP_RECORDS, /* batches and records, as with --print-data-log */
+};
+
+struct krc_verify_options {
+    int64_t max_batch_bytes;        /* "receive.message.max.bytes" */
+    int64_t max_decompressed_bytes; /* "decompressed.batch.max.bytes" */
+    enum krc_dump dump;
+    FILE *out; /* of the dump; errors of writing stay in it */
+    /* One sentence on what is wrong and where; not a fault: all is well, but it should be known. */
+    void (*finding)(void *arg, bool fault, const char *sentence);
+    void *arg;
+};
+
+struct krc_verify_summary {
+    int64_t segments, bytes, batches, records;
+    int64_t markers; /* of transactions' ends */
+    int64_t log_start_offset, log_end_offset;
+    int64_t faults, notes;
+};
+
+/*
+ * Reads everything of the i-th partition and checks it: batches and records, and against them the
+ * indexes, producer snapshots, leader epochs and checkpoints.  What is wrong are findings;
+ * an error means that not all could be read.
+ */
+int krc_verify(const krc_logs *logs, size_t i, const struct krc_verify_options *options,
+               struct krc_verify_summary *summary, krc_error *error) KRC_MUST_USE;
+
 #endif

@@ -3,6 +3,7 @@
  */
 #include <krc-tools.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/crc.h"
@@ -48,6 +49,12 @@ int krc_text_add(krc_text *text, const void *data, size_t len, krc_error *error)
 int krc_text_add_number(krc_text *text, int64_t number, krc_error *error)
 {
     return krc_json_number(&text->bytes, number, error);
+}
+
+int krc_text_add_json_string(krc_text *text, const char *string, krc_error *error)
+{
+    struct krc_bytes bytes = {(const uint8_t *)string, strlen(string)};
+    return krc_json_string(&text->bytes, bytes, error);
 }
 
 int krc_text_name_partition(krc_text *text, const char *topic, int32_t partition, krc_error *error)

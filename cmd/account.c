@@ -1,0 +1,91 @@
+#include "cmd/account.h"
+
+#include <inttypes.h>
+#include <krc-tools.h>
+#include <string.h>
+
+static const char *const titles[] = {"FROM",    "TO",     "DELIVERED", "ABORTED",  "CONTROL",
+                                     "ABSENT",  "LOST",   "SKIPPED",   "UNDECIDED"};
+static const char *const names[] = {"from",    "to",     "delivered", "aborted",  "control",
+                                    "absent",  "lost",   "skipped",   "undecided"};
+
+enum { NUMBERS = sizeof titles / sizeof *titles };
+
+static void numbers_of(const struct cmd_account *a, int64_t numbers[NUMBERS])
+{
+    const struct krc_account *k = &a->account;
+    const int64_t all[NUMBERS] = {k->from,   k->to,   k->delivered, k->aborted,  k->control,
+                                  k->absent, k->lost, k->skipped,   a->undecided};
+    memcpy(numbers, all, sizeof all);
+}
+
+static int wider(int width, int other)
+{
+    return other > width ? other : width;
+}
+
+static void print_table(const struct cmd_account *accounts, size_t count)
+{
+    int topic = (int)strlen("TOPIC"), widths[NUMBERS];
+    int64_t numbers[NUMBERS];
+    for (size_t i = 0; i < NUMBERS; i++)
+        widths[i] = (int)strlen(titles[i]);
+    for (size_t n = 0; n < count; n++) {
+        topic = wider(topic, (int)strlen(accounts[n].topic));
+        numbers_of(&accounts[n], numbers);
+        for (size_t i = 0; i < NUMBERS; i++)
+            widths[i] = wider(widths[i], snprintf(NULL, 0, "%" PRId64, numbers[i]));
+    }
+    fprintf(stderr, "%-*s PARTITION", topic, "TOPIC");
+    for (size_t i = 0; i < NUMBERS; i++)
+        fprintf(stderr, " %*s", widths[i], titles[i]);
+    fputc('\n', stderr);
+    for (size_t n = 0; n < count; n++) {
+        fprintf(stderr, "%-*s %9" PRId32, topic, accounts[n].topic, accounts[n].partition);
+        numbers_of(&accounts[n], numbers);
+        for (size_t i = 0; i < NUMBERS; i++)
+            fprintf(stderr, " %*" PRId64, widths[i], numbers[i]);
+        fputc('\n', stderr);
+    }
+}
+
+static void print_json(const struct cmd_account *accounts, size_t count)
+{
+    int64_t numbers[NUMBERS];
+    fputs("{\"partitions\":[", stderr);
+    for (size_t n = 0; n < count; n++) {
+        fputs(n == 0 ? "{\"topic\":" : ",{\"topic\":", stderr);
+        krc_write_json_string(accounts[n].topic, stderr);
+        fprintf(stderr, ",\"partition\":%" PRId32, accounts[n].partition);
+        numbers_of(&accounts[n], numbers);
+        for (size_t i = 0; i < NUMBERS; i++)
+            fprintf(stderr, ",\"%s\":%" PRId64, names[i], numbers[i]);
+        fputc('}', stderr);
+    }
+    fputs("]}\n", stderr);
+}
+
+bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account *accounts,
+                       size_t count)
+{
+    bool lossy = false;
+    if (source->account_json)
+        print_json(accounts, count);
+    else if (!source->quiet && count > 0)
+        print_table(accounts, count);
+    for (size_t n = 0; n < count; n++)
+        lossy |= accounts[n].account.lost > 0 || accounts[n].account.skipped > 0;
+    return lossy;
+}
+
+bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event)
+{
+    bool lossy = event->type != KRC_EVENT_NOTE && event->type != KRC_EVENT_CAUGHT_UP;
+    bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
+    if (wanted && event->partition >= 0)
+        fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,
+                event->message);
+    else if (wanted)
+        fprintf(stderr, "krc: %s\n", event->message);
+    return lossy;
+}

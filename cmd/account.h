@@ -1,0 +1,24 @@
+/*
+ * What became of the offsets, and what happened on the way, told on stderr.
+ */
+#ifndef KRC_CMD_ACCOUNT_H
+#define KRC_CMD_ACCOUNT_H
+
+#include "cmd/source.h"
+
+struct cmd_account {
+    const char *topic;
+    int32_t partition;
+    struct krc_account account;
+    int64_t undecided;
+};
+
+/* Tells an event in one line, unless it is a note that is not wanted.  True: offsets were lost or
+ * skipped, or the position was reset. */
+bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event);
+
+/* Tells the accounts as the flags say.  True: some offsets are lost or skipped. */
+bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account *accounts,
+                       size_t count);
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * krc replay: writes records exactly once into files, segments or a SQLite table.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/account.h"
+#include "cmd/cmd.h"
+#include "cmd/format.h"
+#include "cmd/progress.h"
+
+static const char help_text[] =
+    "krc replay --to DIR|sqlite:FILE -d DIR [flags]\n"
+    "\n"
+    "Writes each record once, whatever happens: stopped at any instant and started again with the\n"
+    "same flags, it goes on where it was, and the result is that of one undisturbed run.\n"
+    "\n"
+    "      --to DIR             DIR/TOPIC-PARTITION.jsonl, one file a partition\n"
+    "      --to sqlite:FILE     a table `records` in a SQLite file\n"
+    "      --format FORMAT      jsonl, raw (values, each with the delimiter of -D behind it), or\n"
+    "                           segment (log segments, aborted batches left out)\n"
+    "  -D DELIMITER             raw: instead of a newline; \\n \\t \\r \\xNN\n"
+    "      --encoding base64    jsonl: all keys, values and headers in base64\n"
+    "      --compress zstd|gzip\n"
+    "      --rotate 1GiB|1h     another file when one has so many bytes (KiB, MiB, GiB, TiB), or\n"
+    "                           when a batch's time enters a later hour (UTC)\n"
+    "      --jobs N             partitions at a time (default 1)\n"
+    "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated below\n"
+    "                           what was written, or the topic made again\n"
+    "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing was\n"
+    "written yet.\n"
+    "\n"
+    "JSON fields, and what kcat calls them: `krc read --help`.\n"
+    "\n";
+
+struct arguments {
+    struct cmd_source source;
+    struct krc_replay_options options;
+    struct cmd_progress progress;
+    struct cmd_account *accounts;
+    size_t account_count;
+    bool failed, lossy;
+};
+
+/* ---- While it runs ------------------------------------------------------------------------ */
+
+static void on_progress(void *arg, const struct krc_replay_progress *progress)
+{
+    struct arguments *arguments = arg;
+    cmd_progress_show(&arguments->progress, progress);
+}
+
+static void on_event(void *arg, const struct krc_event *event)
+{
+    struct arguments *arguments = arg;
+    cmd_progress_wipe(&arguments->progress);
+    arguments->lossy |= cmd_tell_event(&arguments->source, event);
+}
+
+/* There is room for one result of each partition. */
+static void on_result(void *arg, const struct krc_replay_result *result)
+{
+    struct arguments *arguments = arg;
+    const struct krc_replay_options *options = &arguments->options;
+    size_t i = 0;
+    while (options->partitions[i].partition != result->partition ||
+           strcmp(options->partitions[i].topic, result->topic) != 0)
+        i++;
+    arguments->accounts[arguments->account_count++] = (struct cmd_account){
+        options->partitions[i].topic, result->partition, result->account, result->undecided};
+}
+
+/* With --jobs, partitions end in any order. */
+static int compare_accounts(const void *a, const void *b)
+{
+    const struct cmd_account *x = a, *y = b;
+    int c = strcmp(x->topic, y->topic);
+    return c != 0 ? c : (x->partition > y->partition) - (x->partition < y->partition);
+}
+
+/* ---- From begin to end -------------------------------------------------------------------- */
+
+/* Opens the source for questions alone: the store is the replay's own. */
+static int open_source(const struct cmd_source *source, krc **handle, krc_error *error)
+{
+    const char *store = krc_config_get(source->config, "offset.store.file");
+    char *kept = store == NULL ? NULL : strdup(store);
+    if (store == NULL)
+        return krc_open(handle, source->config, error);
+    if (kept == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    int rc = krc_config_set(source->config, "offset.store.file", "", error);
+    if (rc == KRC_OK)
+        rc = krc_open(handle, source->config, error);
+    if (rc == KRC_OK)
+        rc = krc_config_set(source->config, "offset.store.file", kept, error);
+    free(kept);
+    return rc;
+}
+
+static int replay_partitions(struct arguments *arguments, size_t count, krc_error *error)
+{
+    struct krc_replay_options *options = &arguments->options;
+    arguments->accounts = calloc(count + 1, sizeof *arguments->accounts);
+    if (arguments->accounts == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    options->partition_count = count;
+    options->arg = arguments;
+    options->progress = on_progress;
+    options->event = on_event;
+    options->result = on_result;
+    cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
+    int rc = krc_replay(arguments->source.config, options, error);
+    cmd_progress_wipe(&arguments->progress);
+    return rc;
+}
+
+static int replay_all(struct arguments *arguments)
+{
+    krc_error error;
+    krc *handle = NULL;
+    struct krc_replay_partition *parts = NULL;
+    size_t count = 0;
+    int status = CMD_DONE;
+    int rc = open_source(&arguments->source, &handle, &error);
+    if (rc == KRC_OK)
+        rc = cmd_source_partitions(&arguments->source, handle, &parts, &count, &arguments->failed,
+                                   &error);
+    arguments->options.partitions = parts;
+    if (rc == KRC_OK)
+        rc = replay_partitions(arguments, count, &error);
+    if (rc == KRC_E_INVALID)
+        status = cmd_usage("replay: %s", error.message);
+    else if (rc < 0)
+        status = cmd_fail(&error);
+    if (arguments->account_count > 0) {
+        qsort(arguments->accounts, arguments->account_count, sizeof *arguments->accounts,
+              compare_accounts);
+        arguments->lossy |= cmd_tell_accounts(&arguments->source, arguments->accounts,
+                                              arguments->account_count);
+    }
+    krc_close(handle);
+    free(arguments->accounts);
+    free(parts);
+    if (status != CMD_DONE)
+        return status;
+    return arguments->failed ? CMD_FAILED : arguments->lossy ? CMD_LOSS : CMD_DONE;
+}
+
+/* ---- The command line --------------------------------------------------------------------- */
+
+enum {
+    OPT_TO = CMD_OPT_OWN,
+    OPT_FORMAT,
+    OPT_ENCODING,
+    OPT_COMPRESS,
+    OPT_ROTATE,
+    OPT_JOBS,
+    OPT_FOLLOW,
+    OPT_NEW_HISTORY,
+};
+
+static const struct option long_options[] = {
+    CMD_SOURCE_OPTIONS,
+    {"to", required_argument, NULL, OPT_TO},
+    {"format", required_argument, NULL, OPT_FORMAT},
+    {"encoding", required_argument, NULL, OPT_ENCODING},
+    {"compress", required_argument, NULL, OPT_COMPRESS},
+    {"rotate", required_argument, NULL, OPT_ROTATE},
+    {"jobs", required_argument, NULL, OPT_JOBS},
+    {"follow", no_argument, NULL, OPT_FOLLOW},
+    {"new-history", no_argument, NULL, OPT_NEW_HISTORY},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int set_format(struct krc_replay_options *options, const char *value)
+{
+    static const char *const names[] = {
+        [KRC_REPLAY_JSONL] = "jsonl", [KRC_REPLAY_RAW] = "raw", [KRC_REPLAY_SEGMENT] = "segment"};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
+        if (strcmp(value, names[i]) == 0) {
+            options->format = (enum krc_replay_format)i;
+            return CMD_DONE;
+        }
+    return cmd_usage("--format %s: say jsonl, raw or segment", value);
+}
+
+static int set_compression(struct krc_replay_options *options, const char *value)
+{
+    bool zstd = strcmp(value, "zstd") == 0;
+    options->compression = zstd ? KRC_REPLAY_ZSTD : KRC_REPLAY_GZIP;
+    return zstd || strcmp(value, "gzip") == 0 ? CMD_DONE
+                                              : cmd_usage("--compress %s: say zstd or gzip", value);
+}
+
+/* "1048576", "1MiB" */
+static bool parse_size(const char *text, int64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    long long number = strtoll(text, &end, 10);
+    const char *unit = *end == '\0' ? NULL : strchr(units, *end);
+    if (*text < '0' || *text > '9' || (*end != '\0' && (unit == NULL || strcmp(end + 1, "iB") != 0)))
+        return false;
+    int64_t factor = unit == NULL ? 1 : (int64_t)1024 << 10 * (unit - units);
+    return !__builtin_mul_overflow((int64_t)number, factor, bytes) && *bytes > 0;
+}
+
+static int set_rotation(struct krc_replay_options *options, const char *value)
+{
+    options->rotate_hourly = strcmp(value, "1h") == 0;
+    if (options->rotate_hourly || parse_size(value, &options->rotate_bytes))
+        return CMD_DONE;
+    return cmd_usage("--rotate %s: say a size such as 1GiB, or 1h", value);
+}
+
+static int set_jobs(struct krc_replay_options *options, const char *value)
+{
+    int64_t jobs;
+    if (!cmd_parse_number(value, &jobs) || jobs < 1 || jobs > 1024)
+        return cmd_usage("--jobs %s: give a number from 1 to 1024", value);
+    options->jobs = (int)jobs;
+    return CMD_DONE;
+}
+
+static int set_delimiter(struct krc_replay_options *options, char *value)
+{
+    size_t len = cmd_unescape(value);
+    if (len == 0 || len >= sizeof options->delimiter || memchr(value, '\0', len) != NULL)
+        return cmd_usage("-D: a delimiter has 1 to %zu bytes, none of them NUL",
+                         sizeof options->delimiter - 1);
+    memcpy(options->delimiter, value, len + 1);
+    return CMD_DONE;
+}
+
+static int set_option(struct arguments *arguments, int option, char *value)
+{
+    struct krc_replay_options *options = &arguments->options;
+    switch (option) {
+    case OPT_TO:
+        options->to = value;
+        return CMD_DONE;
+    case OPT_FORMAT:
+        return set_format(options, value);
+    case OPT_ENCODING:
+        options->base64 = true;
+        return strcmp(value, "base64") == 0 ? CMD_DONE
+                                            : cmd_usage("--encoding %s: say base64", value);
+    case OPT_COMPRESS:
+        return set_compression(options, value);
+    case OPT_ROTATE:
+        return set_rotation(options, value);
+    case OPT_JOBS:
+        return set_jobs(options, value);
+    case 'D':
+        return set_delimiter(options, value);
+    case OPT_FOLLOW:
+        return cmd_usage("--follow: a log folder always ends, there is nothing to follow");
+    case OPT_NEW_HISTORY:
+        options->new_history = true;
+        return CMD_DONE;
+    case 'h':
+        arguments->source.finished = true;
+        printf("%s%s", help_text, cmd_source_help);
+        return cmd_flush();
+    case '?':
+        return CMD_USAGE;
+    default:
+        return cmd_source_option(&arguments->source, option, value);
+    }
+}
+
+static int check(struct arguments *arguments, int words, char **word)
+{
+    const struct krc_replay_options *options = &arguments->options;
+    struct cmd_source *source = &arguments->source;
+    if (words > 0)
+        return cmd_usage("replay: what is \"%s\"? Topics are named with -t", word[0]);
+    if (options->to == NULL || options->to[0] == '\0')
+        return cmd_usage("replay: where to? Name a folder or sqlite:FILE with --to");
+    if (options->delimiter[0] != '\0' && options->format != KRC_REPLAY_RAW)
+        return cmd_usage("replay: -D goes with --format raw");
+    if (options->base64 &&
+        (options->format != KRC_REPLAY_JSONL || strncmp(options->to, "sqlite:", 7) == 0))
+        return cmd_usage("replay: --encoding base64 goes with --format jsonl");
+    if (source->max_messages > 0)
+        return cmd_usage("replay: -c is none of its flags, end it with --until");
+    if (source->from.kind == CMD_UNSAID)
+        source->from.kind = CMD_STORED;
+    return cmd_source_check(source, "replay");
+}
+
+int cmd_replay(int argc, char **argv)
+{
+    static char name[] = "krc replay"; /* before what getopt has to say */
+    struct arguments arguments = {.options = {.jobs = 1}};
+    struct cmd_source *source = &arguments.source;
+    int option, status = cmd_source_init(source);
+    argv[0] = name;
+    while (status == CMD_DONE && !source->finished &&
+           (option = getopt_long(argc, argv, CMD_SOURCE_LETTERS "D:h", long_options, NULL)) != -1)
+        status = set_option(&arguments, option, optarg);
+    if (status == CMD_DONE && !source->finished)
+        status = check(&arguments, argc - optind, argv + optind);
+    if (status == CMD_DONE && !source->finished)
+        status = replay_all(&arguments);
+    cmd_source_free(source);
+    return status;
+}

@@ -1,0 +1,85 @@
+/*
+ * The flags that say where records come from: the same for every subcommand that reads them.
+ */
+#ifndef KRC_CMD_SOURCE_H
+#define KRC_CMD_SOURCE_H
+
+#include <getopt.h>
+#include <krc.h>
+
+#include "cmd/selection.h"
+#include "cmd/where.h"
+
+struct cmd_source {
+    krc_config *config;
+    struct cmd_selection selection;
+    struct cmd_where from, until;
+    int64_t max_messages; /* 0: no limit */
+    int64_t timeout_ms;   /* -1: for ever */
+    bool has_log_dir, has_group;
+    bool quiet;        /* neither notes nor the account as a table */
+    bool chatty;       /* where each partition ends, too */
+    bool account_json; /* the account as the last line of stderr */
+    bool finished;     /* -X list or --help has said all that was wanted */
+};
+
+/* For getopt_long: what a subcommand puts into its own lists.  Its own long options without a
+ * letter begin at CMD_OPT_OWN. */
+#define CMD_SOURCE_LETTERS "b:d:t:p:o:ec:g:X:F:q"
+#define CMD_SOURCE_OPTIONS                                                                        \
+    {"bootstrap-server", required_argument, NULL, 'b'}, {"log-dir", required_argument, NULL, 'd'}, \
+        {"topic", required_argument, NULL, 't'}, {"partition", required_argument, NULL, 'p'},      \
+        {"offset", required_argument, NULL, 'o'},                                                  \
+        {"from-beginning", no_argument, NULL, CMD_OPT_FROM_BEGINNING},                             \
+        {"until", required_argument, NULL, CMD_OPT_UNTIL}, {"exit", no_argument, NULL, 'e'},       \
+        {"max-messages", required_argument, NULL, 'c'}, {"group", required_argument, NULL, 'g'},   \
+        {"isolation-level", required_argument, NULL, CMD_OPT_ISOLATION_LEVEL},                     \
+        {"auto-offset-reset", required_argument, NULL, CMD_OPT_AUTO_OFFSET_RESET},                 \
+        {"command-config", required_argument, NULL, 'F'},                                          \
+        {"store", required_argument, NULL, CMD_OPT_STORE},                                         \
+        {"skip-corrupt", no_argument, NULL, CMD_OPT_SKIP_CORRUPT},                                 \
+        {"log-format", required_argument, NULL, CMD_OPT_LOG_FORMAT},                               \
+        {"timeout-ms", required_argument, NULL, CMD_OPT_TIMEOUT_MS},                               \
+        {"account", required_argument, NULL, CMD_OPT_ACCOUNT},                                     \
+        {"log-level", required_argument, NULL, CMD_OPT_LOG_LEVEL}, {"quiet", no_argument, NULL, 'q'}
+
+enum {
+    CMD_OPT_FROM_BEGINNING = 256,
+    CMD_OPT_UNTIL,
+    CMD_OPT_ISOLATION_LEVEL,
+    CMD_OPT_AUTO_OFFSET_RESET,
+    CMD_OPT_STORE,
+    CMD_OPT_SKIP_CORRUPT,
+    CMD_OPT_LOG_FORMAT,
+    CMD_OPT_TIMEOUT_MS,
+    CMD_OPT_ACCOUNT,
+    CMD_OPT_LOG_LEVEL,
+    CMD_OPT_OWN,
+};
+
+/* What --help says of them. */
+extern const char cmd_source_help[];
+
+/* CMD_DONE, or CMD_FAILED with the reason said. */
+int cmd_source_init(struct cmd_source *source);
+void cmd_source_free(struct cmd_source *source);
+
+/* Takes one of the options above: CMD_DONE, or CMD_USAGE with the reason said. */
+int cmd_source_option(struct cmd_source *source, int option, char *value);
+
+/* Sets a property: CMD_DONE, or CMD_USAGE with the reason said. */
+int cmd_set_property(krc_config *config, const char *name, const char *value);
+
+/* Whether all the flags together make sense, and name a source. */
+int cmd_source_check(const struct cmd_source *source, const char *command);
+
+/*
+ * What is to be read: the partitions that are selected, with start and end; free the list.
+ * Partitions of which that cannot be said are told and left out, and `*failed` is set.
+ * KRC_E_NOT_FOUND: none is left.
+ */
+int cmd_source_partitions(const struct cmd_source *source, krc *handle,
+                          struct krc_replay_partition **list, size_t *count, bool *failed,
+                          krc_error *error) KRC_MUST_USE;
+
+#endif
