@@ -250,15 +250,15 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
     }
     if (position != source->expected)
         KRC_TRY(move(source, position, settled, error));
-    if (position >= until || position >= source->stable || position >= source->log_end)
+    if (position >= until || position >= source->stable)
         return KRC_OK;
     int rc = have_batch(source, position, error);
     if (rc < 0)
         rc = corrupt(source, item, until, rc, error);
-    else if (rc == 0)
-        pass_gap(source, item, least(source->log_end, until));
-    else
+    else if (rc > 0)
         rc = take_batch(source, until, scratch, item, error);
+    else if (position < source->log_end)
+        pass_gap(source, item, least(source->log_end, until));
     source->expected = rc < 0 ? -1 : item->to;
     return rc < 0 ? rc : KRC_OK;
 }
