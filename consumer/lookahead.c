@@ -168,27 +168,28 @@ static int first_undecided(struct krc_lookahead *ahead, const struct krc_produce
 /*
  * An open transaction whose data retention removed shows only in the producer snapshot: `*open`
  * where the newest one names a transaction that began before the first segment, and no marker of
- * its producer's follows the snapshot.
+ * its producer's is in the log.
  */
 static int removed_transaction(const struct krc_log *log, bool skip_corrupt, bool *open,
                                krc_error *error)
 {
     struct krc_snapshot snapshot;
+    int64_t first = log->segments[0].base_offset;
     *open = false;
-    if (log->segment_count == 0 || log->segments[0].base_offset == 0)
+    if (first == 0)
         return KRC_OK;
     int rc = krc_snapshot_newest(&snapshot, log, error);
     if (rc <= 0)
         return rc;
     struct krc_lookahead ahead;
     krc_lookahead_init(&ahead, log, skip_corrupt);
-    rc = stand_at(&ahead, snapshot.offset, error);
+    rc = stand_at(&ahead, first, error);
     for (int32_t i = 0; rc >= 0 && !*open && i < snapshot.count; i++) {
         struct krc_producer_state state = krc_snapshot_producer(snapshot.file.data, i);
-        if (state.transaction_start < 0 || state.transaction_start >= log->segments[0].base_offset)
+        if (state.transaction_start < 0 || state.transaction_start >= first)
             continue;
         enum krc_txn_fate fate;
-        rc = decide(&ahead, state.producer_id, snapshot.offset, &fate, error);
+        rc = decide(&ahead, state.producer_id, first, &fate, error);
         *open = rc >= 0 && fate == KRC_TXN_UNDECIDED;
     }
     krc_lookahead_free(&ahead);
