@@ -13,7 +13,6 @@
 #include "base/crc.h"
 #include "tests/support/consume.h"
 #include "tests/support/expected.h"
-#include "tests/support/run.h"
 #include "tests/support/tempdir.h"
 
 #define FIXTURES "tests/golden/fixtures/"
