@@ -109,17 +109,6 @@ uint32_t krc_digest_record(uint32_t digest, const struct krc_record *record);
 
 /* ---- Verification ------------------------------------------------------------------------- */
 
-/* The partitions of log folders. */
-typedef struct krc_logs krc_logs;
-
-/* Errors as of krc_open. */
-int krc_logs_open(krc_logs **logs, const char *const *log_dirs, size_t count, bool format_07,
-                  krc_error *error) KRC_MUST_USE;
-void krc_logs_close(krc_logs *logs);
-
-/* The i-th, sorted by topic and number; false beyond the last. */
-bool krc_logs_partition(const krc_logs *logs, size_t i, struct krc_partition *partition);
-
 /* What is printed of each batch on the way, as Kafka's DumpLogSegments prints it. */
 enum krc_dump {
     KRC_DUMP_NOTHING,
@@ -128,8 +117,6 @@ enum krc_dump {
 };
 
 struct krc_verify_options {
-    int64_t max_batch_bytes;        /* "receive.message.max.bytes" */
-    int64_t max_decompressed_bytes; /* "decompressed.batch.max.bytes" */
     enum krc_dump dump;
     FILE *out; /* of the dump; errors of writing stay in it */
     /* One sentence on what is wrong and where; not a fault: all is well, but it should be known. */
@@ -145,11 +132,13 @@ struct krc_verify_summary {
 };
 
 /*
- * Reads everything of the i-th partition and checks it: batches and records, and against them the
- * indexes, producer snapshots, leader epochs and checkpoints.  What is wrong are findings;
- * an error means that not all could be read.
+ * Reads everything of a partition of log folders and checks it: batches and records, and against
+ * them the indexes, producer snapshots, leader epochs and checkpoints.  What is wrong are findings;
+ * an error means that not all could be read.  KRC_E_NOT_FOUND: no such partition.
+ * KRC_E_TOO_LARGE: a batch beyond "receive.message.max.bytes".
  */
-int krc_verify(const krc_logs *logs, size_t i, const struct krc_verify_options *options,
-               struct krc_verify_summary *summary, krc_error *error) KRC_MUST_USE;
+int krc_verify(const krc *krc, const char *topic, int32_t partition,
+               const struct krc_verify_options *options, struct krc_verify_summary *summary,
+               krc_error *error) KRC_MUST_USE;
 
 #endif
