@@ -127,8 +127,7 @@ static void merge_oldest(struct krc_part *part)
     memmove(spans, spans + 1, --part->span_count * sizeof *spans);
 }
 
-static int add_span(struct krc_part *part, struct krc_batch *batch,
-                    const struct krc_account *before, int32_t epoch_before, krc_error *error)
+static int add_span(struct krc_part *part, struct krc_batch *batch, krc_error *error)
 {
     if (part->span_count >= KRC_SPANS_KEPT)
         merge_oldest(part);
@@ -142,8 +141,8 @@ static int add_span(struct krc_part *part, struct krc_batch *batch,
     }
     part->spans[part->span_count++] = (struct krc_span){.from = batch->item.from,
                                                         .to = batch->item.to,
-                                                        .before = *before,
-                                                        .epoch_before = epoch_before,
+                                                        .before = part->tracker.before.account,
+                                                        .epoch_before = part->tracker.before.epoch,
                                                         .epoch = batch->item.epoch,
                                                         .batch = batch};
     return KRC_OK;
@@ -222,15 +221,12 @@ static void end_part(struct krc_part *part)
 static int poll_part(struct krc_part *part, struct krc_batch *batch, krc_error *error)
 {
     struct krc_item *item = &batch->item;
-    const struct krc_offsets *offsets = &part->tracker.offsets;
     if (part->state == KRC_PART_WAITS)
         KRC_TRY(open_part(part, error));
     do {
-        struct krc_account before = offsets->account;
-        int32_t epoch_before = offsets->epoch;
         KRC_TRY(krc_tracker_next(&part->tracker, &batch->scratch, item, error));
         if (item->type == KRC_ITEM_RECORDS)
-            KRC_TRY(add_span(part, batch, &before, epoch_before, error));
+            KRC_TRY(add_span(part, batch, error));
     } while (item->type == KRC_ITEM_PASSED);
     return item->type == KRC_ITEM_RECORDS;
 }

@@ -21,6 +21,12 @@ void krc_tracker_close(struct krc_tracker *tracker)
     krc_logsource_close(&tracker->source);
 }
 
+struct krc_point krc_tracker_point(const struct krc_tracker *tracker)
+{
+    const struct krc_offsets *o = &tracker->offsets;
+    return (struct krc_point){.offset = o->position, .epoch = o->epoch, .account = o->account};
+}
+
 /* ---- What is told ----------------------------------------------------------------------------- */
 
 static struct krc_event event_at(const struct krc_tracker *t, enum krc_event_type type,
@@ -198,6 +204,7 @@ static int fetch(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_i
 {
     KRC_TRY(krc_logsource_fetch(&t->source, t->todo.offset, t->until, knows_settled(t), scratch,
                                 item, error));
+    t->before = krc_tracker_point(t);
     switch (item->type) {
     case KRC_ITEM_OUT_OF_RANGE:
         return step(t, (struct krc_offset_event){.type = KRC_ON_OUT_OF_RANGE}, error);

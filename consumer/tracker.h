@@ -21,6 +21,13 @@ struct krc_start {
 typedef void krc_tracker_event_fn(void *arg, const struct krc_event *event,
                                   const struct krc_offset_update *reset);
 
+/* How far the reading has come, as a commit may speak of it. */
+struct krc_point {
+    int64_t offset;
+    int32_t epoch;
+    struct krc_account account; /* of what lies below */
+};
+
 struct krc_tracker {
     struct krc_offsets offsets;
     struct krc_offset_update todo;
@@ -32,8 +39,12 @@ struct krc_tracker {
     struct krc_start stored;
     krc_tracker_event_fn *on_event;
     void *arg;
+    struct krc_point before; /* where the last item but END begins: a reset may precede it */
     bool told_end;
 };
+
+/* Where the reading stands now. */
+struct krc_point krc_tracker_point(const struct krc_tracker *tracker);
 
 int krc_tracker_open(struct krc_tracker *tracker, const struct krc_log_place *place,
                      const krc_config *config, struct krc_codecs *codecs,

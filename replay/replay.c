@@ -142,20 +142,7 @@ static int refuse_divergence(const struct part *part, krc_error *error)
                     (long long)part->base.to);
 }
 
-/* A state that a commit may speak of: behind an item. */
-struct point {
-    int64_t offset;
-    int32_t epoch;
-    struct krc_account account;
-};
-
-static struct point point_now(const struct part *part)
-{
-    const struct krc_offsets *o = &part->tracker.offsets;
-    return (struct point){.offset = o->position, .epoch = o->epoch, .account = o->account};
-}
-
-static int commit(struct part *part, const struct point *point, krc_error *error)
+static int commit(struct part *part, const struct krc_point *point, krc_error *error)
 {
     struct run *run = part->run;
     bool in_transaction = part->sink.in_transaction;
@@ -186,8 +173,7 @@ static int commit(struct part *part, const struct point *point, krc_error *error
 }
 
 /* Takes an item, with the commits that are due before and after it. */
-static int take(struct part *part, const struct point *before, struct krc_item *item,
-                krc_error *error)
+static int take(struct part *part, struct krc_item *item, krc_error *error)
 {
     if (part->diverged != KRC_EVENT_NOTE)
         return refuse_divergence(part, error);
@@ -197,13 +183,13 @@ static int take(struct part *part, const struct point *before, struct krc_item *
                               error));
     }
     if (krc_sink_due_before(&part->sink, item)) {
-        KRC_TRY(commit(part, before, error));
+        KRC_TRY(commit(part, &part->tracker.before, error));
         part->sink.full = true;
     }
     if (item->type != KRC_ITEM_END)
         KRC_TRY(krc_sink_take(&part->sink, item, error));
     tell_progress(part, item);
-    struct point now = point_now(part);
+    struct krc_point now = krc_tracker_point(&part->tracker);
     return krc_sink_due(&part->sink) ? commit(part, &now, error) : KRC_OK;
 }
 
@@ -211,12 +197,11 @@ static int read_on(struct part *part, struct krc_buffer *scratch, krc_error *err
 {
     struct krc_item item;
     do {
-        struct point before = point_now(part);
         int rc = krc_tracker_next(&part->tracker, scratch, &item, error);
         if (part->diverged != KRC_EVENT_NOTE)
             return refuse_divergence(part, error);
         KRC_TRY(rc);
-        KRC_TRY(take(part, &before, &item, error));
+        KRC_TRY(take(part, &item, error));
     } while (item.type != KRC_ITEM_END);
     return KRC_OK;
 }
@@ -226,7 +211,7 @@ static int read_on(struct part *part, struct krc_buffer *scratch, krc_error *err
 static int commit_rest(struct part *part, krc_error *error)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
-    struct point now = point_now(part);
+    struct krc_point now = krc_tracker_point(&part->tracker);
     if (o->position < 0 || part->diverged != KRC_EVENT_NOTE ||
         (o->position == o->committed && part->reset_count == 0))
         return KRC_OK;
