@@ -11,6 +11,7 @@ static const struct {
 } commands[] = {
     {"read", cmd_read, "print records"},
     {"replay", cmd_replay, "write records exactly once into files, segments or a SQLite table"},
+    {"verify", cmd_verify, "check log folders, and print their batches and records"},
     {"offsets", cmd_offsets, "list, export, import or reset committed offsets"},
 };
 
