@@ -8,66 +8,16 @@
 
 #include "base/bytes.h"
 #include "base/crc.h"
-#include "tests/support/build.h"
 #include "tests/support/consume.h"
+#include "tests/support/makelog.h"
 #include "tests/support/run.h"
 #include "tests/support/tempdir.h"
 
-static struct krc_buffer bytes; /* of the segment being made */
-
-static void setup(void)
-{
-    tempdir_make();
-    tempdir_mkdir("data");
-    tempdir_mkdir("data/t-0");
-}
-
-static void teardown(void)
-{
-    krc_buffer_free(&bytes);
-    tempdir_remove();
-}
-
 /* ---- Making logs ----------------------------------------------------------------------------------- */
-
-static void segment(int64_t base)
-{
-    char path[64];
-    snprintf(path, sizeof path, "data/t-0/%020lld.log", (long long)base);
-    tempdir_write(path, bytes.data, bytes.len);
-    bytes.len = 0;
-}
-
-/* Each returns where the batch begins in `bytes`. */
-static size_t batch(int64_t base, int32_t count, int64_t producer)
-{
-    size_t at = bytes.len;
-    build_plain_batch(&bytes,
-                      &(struct build_batch){.base_offset = base,
-                                            .producer_id = producer,
-                                            .producer_epoch = 5,
-                                            .transactional = producer != 0},
-                      count);
-    return at;
-}
-
-static size_t plain(int64_t base, int32_t count)
-{
-    return batch(base, count, 0);
-}
-
-enum { ABORT, COMMIT };
-
-static size_t marker(int64_t offset, int64_t producer, int type)
-{
-    size_t at = bytes.len;
-    build_marker(&bytes, offset, producer, 5, type);
-    return at;
-}
 
 static void header_only(int64_t base, int32_t last_delta)
 {
-    build_batch_of(&bytes,
+    build_batch_of(&make_bytes,
                    &(struct build_batch){.base_offset = base,
                                          .last_delta = last_delta,
                                          .base_timestamp = -1,
@@ -77,7 +27,7 @@ static void header_only(int64_t base, int32_t last_delta)
 
 static void break_crc(size_t at)
 {
-    memset(bytes.data + at + 17, 0xa5, 4);
+    memset(make_bytes.data + at + 17, 0xa5, 4);
 }
 
 /* A snapshot that names one producer. */
@@ -146,8 +96,8 @@ START_TEST(a_batch_whose_last_record_was_compacted) /* 1 */
     struct build_record records[3];
     for (int32_t i = 0; i < 3; i++)
         records[i] = (struct build_record){.offset_delta = i, .value = build_text("v")};
-    build_batch(&bytes, &(struct build_batch){.last_delta = 3, .records = records, .count = 3});
-    segment(0);
+    build_batch(&make_bytes, &(struct build_batch){.last_delta = 3, .records = records, .count = 3});
+    make_segment(0);
     read_committed();
     check_saw("0-2", "0-4: delivered 3, absent 1");
     read_from(3, "isolation.level", "read_committed");
@@ -158,16 +108,16 @@ END_TEST
 
 START_TEST(an_emptied_batch_is_not_the_end) /* 2 */
 {
-    plain(0, 37);
+    make_plain(0, 37);
     header_only(37, 17);
-    ck_assert_uint_eq(krc_be32(bytes.data + bytes.len - 61 + 8), 61 - 12);
-    segment(0);
+    ck_assert_uint_eq(krc_be32(make_bytes.data + make_bytes.len - 61 + 8), 61 - 12);
+    make_segment(0);
     read_committed();
     check_saw("0-36", "0-55: delivered 37, absent 18");
-    plain(0, 37);
+    make_plain(0, 37);
     header_only(37, 17);
-    plain(55, 2);
-    segment(0);
+    make_plain(55, 2);
+    make_segment(0);
     read_committed();
     check_saw("0-36 55-56", "0-57: delivered 39, absent 18");
 }
@@ -175,14 +125,14 @@ END_TEST
 
 START_TEST(commits_and_aborts_of_one_producer) /* 3 */
 {
-    plain(0, 1);
-    batch(1, 1, 1);
-    marker(2, 1, COMMIT);
-    batch(3, 1, 1);
-    marker(4, 1, ABORT);
-    batch(5, 1, 1);
-    marker(6, 1, COMMIT);
-    segment(0);
+    make_plain(0, 1);
+    make_batch(1, 1, 1);
+    make_marker(2, 1, COMMIT);
+    make_batch(3, 1, 1);
+    make_marker(4, 1, ABORT);
+    make_batch(5, 1, 1);
+    make_marker(6, 1, COMMIT);
+    make_segment(0);
     read_committed();
     check_saw("0-1 5", "0-7: delivered 3, aborted 1, control 3");
     read_from(KRC_EARLIEST, "isolation.level", "read_uncommitted");
@@ -192,17 +142,17 @@ END_TEST
 
 START_TEST(markers_without_data) /* 4 */
 {
-    plain(0, 5);
-    marker(5, 1, ABORT);
-    batch(6, 4, 2);
-    batch(10, 2, 1);
-    marker(12, 1, ABORT);
-    marker(13, 1, ABORT);
-    marker(14, 1, ABORT);
-    batch(15, 2, 1);
-    marker(17, 1, COMMIT);
-    marker(18, 2, COMMIT);
-    segment(0);
+    make_plain(0, 5);
+    make_marker(5, 1, ABORT);
+    make_batch(6, 4, 2);
+    make_batch(10, 2, 1);
+    make_marker(12, 1, ABORT);
+    make_marker(13, 1, ABORT);
+    make_marker(14, 1, ABORT);
+    make_batch(15, 2, 1);
+    make_marker(17, 1, COMMIT);
+    make_marker(18, 2, COMMIT);
+    make_segment(0);
     read_committed();
     check_saw("0-4 6-9 15-16", "0-19: delivered 11, aborted 2, control 6");
 }
@@ -210,8 +160,8 @@ END_TEST
 
 START_TEST(an_aborted_batch_is_not_decompressed) /* 5 */
 {
-    plain(0, 1);
-    build_batch_of(&bytes,
+    make_plain(0, 1);
+    build_batch_of(&make_bytes,
                    &(struct build_batch){.base_offset = 1,
                                          .codec = KRC_GZIP,
                                          .transactional = true,
@@ -219,9 +169,9 @@ START_TEST(an_aborted_batch_is_not_decompressed) /* 5 */
                                          .last_delta = 4,
                                          .count = 5},
                    build_text("this is no gzip stream"));
-    marker(6, 1, ABORT);
-    plain(7, 1);
-    segment(0);
+    make_marker(6, 1, ABORT);
+    make_plain(7, 1);
+    make_segment(0);
     read_committed();
     check_saw("0 7", "0-8: delivered 2, aborted 5, control 1");
     read_from(KRC_EARLIEST, "isolation.level", "read_uncommitted");
@@ -231,10 +181,10 @@ END_TEST
 
 START_TEST(a_marker_of_a_later_epoch) /* 8 */
 {
-    batch(0, 3, 9);
-    build_marker(&bytes, 3, 9, 6, ABORT);
-    plain(4, 1);
-    segment(0);
+    make_batch(0, 3, 9);
+    build_marker(&make_bytes, 3, 9, 6, ABORT);
+    make_plain(4, 1);
+    make_segment(0);
     read_committed();
     check_saw("4", "0-5: delivered 1, aborted 3, control 1");
 }
@@ -244,11 +194,11 @@ END_TEST
 
 START_TEST(a_broken_batch_holds_the_position) /* 12 */
 {
-    plain(0, 5);
-    size_t at = plain(5, 5);
-    plain(10, 5);
+    make_plain(0, 5);
+    size_t at = make_plain(5, 5);
+    make_plain(10, 5);
     break_crc(at);
-    segment(0);
+    make_segment(0);
     read_committed();
     check_saw("0-4 !KRC_E_CORRUPT", "0-5: delivered 5");
     ck_assert_int_eq(saw.at.position, 5);
@@ -272,10 +222,10 @@ END_TEST
 
 START_TEST(a_broken_batch_is_skipped_when_told)
 {
-    plain(0, 5);
-    break_crc(plain(5, 5));
-    plain(10, 5);
-    segment(0);
+    make_plain(0, 5);
+    break_crc(make_plain(5, 5));
+    make_plain(10, 5);
+    make_segment(0);
     read_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
     check_saw("0-4 10-14", "0-15: delivered 10, skipped 5");
     ck_assert_str_eq(saw.events.text, "skipped 5 10");
@@ -287,11 +237,11 @@ END_TEST
 
 START_TEST(a_broken_batch_may_lie_about_its_last_offset)
 {
-    plain(0, 5);
-    size_t at = plain(5, 5);
-    plain(10, 5);
-    krc_put_be32(bytes.data + at + 23, 1000);
-    segment(0);
+    make_plain(0, 5);
+    size_t at = make_plain(5, 5);
+    make_plain(10, 5);
+    krc_put_be32(make_bytes.data + at + 23, 1000);
+    make_segment(0);
     read_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
     check_saw("0-4 10-14", "0-15: delivered 10, skipped 5");
 }
@@ -300,10 +250,10 @@ END_TEST
 /* A hole behind a broken batch is a hole, not part of it. */
 START_TEST(a_broken_batch_before_a_gap)
 {
-    plain(0, 5);
-    break_crc(plain(5, 5));
-    plain(20, 5);
-    segment(0);
+    make_plain(0, 5);
+    break_crc(make_plain(5, 5));
+    make_plain(20, 5);
+    make_segment(0);
     read_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
     check_saw("0-4 20-24", "0-25: delivered 10, lost 10, skipped 5");
 }
@@ -311,12 +261,12 @@ END_TEST
 
 START_TEST(a_broken_inside)
 {
-    plain(0, 5);
-    size_t at = plain(5, 5);
-    bytes.data[bytes.len - 1] = 2; /* a header count that has no headers */
-    build_fix_crc(bytes.data + at);
-    plain(10, 5);
-    segment(0);
+    make_plain(0, 5);
+    size_t at = make_plain(5, 5);
+    make_bytes.data[make_bytes.len - 1] = 2; /* a header count that has no headers */
+    build_fix_crc(make_bytes.data + at);
+    make_plain(10, 5);
+    make_segment(0);
     read_committed();
     check_saw("0-4 !KRC_E_CORRUPT", "0-5: delivered 5");
     ck_assert_int_eq(saw.error.offset, 5);
@@ -330,12 +280,12 @@ END_TEST
 /* What a broken marker would have decided is never delivered. */
 START_TEST(a_broken_marker)
 {
-    batch(0, 5, 1);
-    break_crc(marker(5, 1, ABORT));
-    batch(6, 2, 1);
-    marker(8, 1, COMMIT);
-    plain(9, 1);
-    segment(0);
+    make_batch(0, 5, 1);
+    break_crc(make_marker(5, 1, ABORT));
+    make_batch(6, 2, 1);
+    make_marker(8, 1, COMMIT);
+    make_plain(9, 1);
+    make_segment(0);
     read_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
     check_saw("6-7 9", "0-10: delivered 3, control 1, skipped 6");
     ck_assert_str_eq(saw.events.text, "skipped 0 5; skipped 5 6");
@@ -350,14 +300,14 @@ END_TEST
 /* Two producers: the broken batch may have been the marker of either. */
 START_TEST(a_broken_marker_leaves_every_open_transaction_in_doubt)
 {
-    batch(0, 2, 1);
-    batch(2, 2, 2);
-    marker(4, 2, COMMIT);
-    batch(5, 2, 2);
-    break_crc(marker(7, 1, COMMIT));
-    plain(8, 2);
-    marker(10, 2, ABORT);
-    segment(0);
+    make_batch(0, 2, 1);
+    make_batch(2, 2, 2);
+    make_marker(4, 2, COMMIT);
+    make_batch(5, 2, 2);
+    break_crc(make_marker(7, 1, COMMIT));
+    make_plain(8, 2);
+    make_marker(10, 2, ABORT);
+    make_segment(0);
     read_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
     check_saw("2-3 8-9", "0-11: delivered 4, control 2, skipped 5");
     read_from(8, "skip.corrupt.batches", "true");
@@ -375,16 +325,16 @@ START_TEST(values_no_batch_may_have) /* 14 */
                  {57, 4, 0x7fffffff, true},  {57, 4, -1, true}, {16, 1, 3, false},
                  {23, 4, -5, true}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        plain(0, 5);
-        size_t at = plain(5, 5);
+        make_plain(0, 5);
+        size_t at = make_plain(5, 5);
         struct krc_buffer value = {0};
         build_int(&value, wrong[i].value, (int)wrong[i].size);
-        memcpy(bytes.data + at + wrong[i].at, value.data, value.len);
+        memcpy(make_bytes.data + at + wrong[i].at, value.data, value.len);
         krc_buffer_free(&value);
         if (wrong[i].fix_crc)
-            build_fix_crc(bytes.data + at);
-        plain(10, 5);
-        segment(0);
+            build_fix_crc(make_bytes.data + at);
+        make_plain(10, 5);
+        make_segment(0);
         read_committed();
         ck_assert_msg(strcmp(saw.delivered, "0-4 !KRC_E_CORRUPT") == 0 ||
                           strcmp(saw.delivered, "0-4 !KRC_E_UNSUPPORTED") == 0,
@@ -396,15 +346,15 @@ END_TEST
 
 START_TEST(limits)
 {
-    plain(0, 5);
-    size_t at = plain(5, 200);
-    segment(0);
+    make_plain(0, 5);
+    size_t at = make_plain(5, 200);
+    make_segment(0);
     read_from(KRC_EARLIEST, "receive.message.max.bytes", "1024");
     check_saw("0-4 !KRC_E_TOO_LARGE", "0-5: delivered 5");
     check_says(saw.error.message, "receive.message.max.bytes");
     ck_assert_int_eq(saw.error.file_position, (int64_t)at);
-    build_plain_batch(&bytes, &(struct build_batch){.codec = KRC_ZSTD}, 200);
-    segment(0);
+    build_plain_batch(&make_bytes, &(struct build_batch){.codec = KRC_ZSTD}, 200);
+    make_segment(0);
     read_from(KRC_EARLIEST, "decompressed.batch.max.bytes", "1000");
     check_saw("!KRC_E_TOO_LARGE", "0-0");
     check_says(saw.error.message, "decompressed.batch.max.bytes");
@@ -415,12 +365,12 @@ END_TEST
 
 START_TEST(a_marker_whose_data_retention_removed) /* 23 */
 {
-    marker(10, 1, ABORT);
-    plain(11, 2);
-    marker(13, 2, COMMIT);
-    batch(14, 1, 1);
-    marker(15, 1, COMMIT);
-    segment(10);
+    make_marker(10, 1, ABORT);
+    make_plain(11, 2);
+    make_marker(13, 2, COMMIT);
+    make_batch(14, 1, 1);
+    make_marker(15, 1, COMMIT);
+    make_segment(10);
     read_committed();
     check_saw("11-12 14", "10-16: delivered 3, control 3");
 }
@@ -428,15 +378,15 @@ END_TEST
 
 START_TEST(a_transaction_over_segments)
 {
-    batch(0, 5, 1);
-    batch(5, 5, 2);
-    segment(0);
-    batch(10, 5, 1);
-    plain(15, 5);
-    segment(10);
-    marker(20, 1, COMMIT);
-    marker(21, 2, ABORT);
-    segment(20);
+    make_batch(0, 5, 1);
+    make_batch(5, 5, 2);
+    make_segment(0);
+    make_batch(10, 5, 1);
+    make_plain(15, 5);
+    make_segment(10);
+    make_marker(20, 1, COMMIT);
+    make_marker(21, 2, ABORT);
+    make_segment(20);
     read_committed();
     check_saw("0-4 10-19", "0-22: delivered 15, aborted 5, control 2");
     read_from(12, "isolation.level", "read_committed");
@@ -446,10 +396,10 @@ END_TEST
 
 static void three_segments_less_one(void)
 {
-    plain(0, 10);
-    segment(0);
-    plain(20, 10);
-    segment(20);
+    make_plain(0, 10);
+    make_segment(0);
+    make_plain(20, 10);
+    make_segment(20);
 }
 
 START_TEST(a_missing_segment_is_lost)
@@ -479,14 +429,14 @@ END_TEST
 START_TEST(traces_of_compaction)
 {
     struct build_record record = {.offset_delta = 3, .value = build_text("v")};
-    build_batch(&bytes, &(struct build_batch){.records = &record, .count = 1});
-    plain(8, 2);
-    segment(0);
+    build_batch(&make_bytes, &(struct build_batch){.records = &record, .count = 1});
+    make_plain(8, 2);
+    make_segment(0);
     read_committed();
     check_saw("3 8-9", "0-10: delivered 3, absent 7");
-    plain(0, 4);
-    plain(8, 2);
-    segment(0);
+    make_plain(0, 4);
+    make_plain(8, 2);
+    make_segment(0);
     read_committed();
     check_saw("0-3 8-9", "0-10: delivered 6, lost 4");
 }
@@ -494,8 +444,8 @@ END_TEST
 
 START_TEST(a_log_start_below_the_first_segment)
 {
-    plain(10, 5);
-    segment(10);
+    make_plain(10, 5);
+    make_segment(10);
     tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 5\n");
     read_committed();
     check_saw("10-14", "5-15: delivered 5, lost 5");
@@ -507,8 +457,8 @@ END_TEST
 
 START_TEST(a_log_start_inside_a_batch)
 {
-    plain(0, 10);
-    segment(0);
+    make_plain(0, 10);
+    make_segment(0);
     tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 3\n");
     read_committed();
     check_saw("3-9", "3-10: delivered 7");
@@ -523,8 +473,8 @@ START_TEST(one_partition_in_two_folders)
     krc *handle = NULL;
     krc_error error;
     krc_config *config = krc_config_new();
-    plain(0, 1);
-    segment(0);
+    make_plain(0, 1);
+    make_segment(0);
     tempdir_mkdir("other");
     tempdir_mkdir("other/t-0");
     ck_assert_int_eq(krc_config_add_log_dir(config, tempdir_path("data"), &error), KRC_OK);
@@ -539,18 +489,18 @@ END_TEST
 
 START_TEST(a_torn_tail_ends_the_log)
 {
-    plain(0, 5);
-    plain(5, 5);
-    bytes.len -= 7;
-    segment(0);
+    make_plain(0, 5);
+    make_plain(5, 5);
+    make_bytes.len -= 7;
+    make_segment(0);
     read_committed();
     check_saw("0-4", "0-5: delivered 5");
     ck_assert_str_eq(saw.events.text, "note 5 5");
     ck_assert_int_eq(saw.at.log_end_offset, 5);
-    plain(0, 5);
+    make_plain(0, 5);
     for (int i = 0; i < 100; i++)
-        build_int(&bytes, 0, 8);
-    segment(0);
+        build_int(&make_bytes, 0, 8);
+    make_segment(0);
     read_committed();
     check_saw("0-4", "0-5: delivered 5");
 }
@@ -560,10 +510,10 @@ END_TEST
 
 START_TEST(an_open_transaction_holds_all_behind_it) /* 20 */
 {
-    plain(0, 5);
-    batch(5, 10, 1);
-    plain(15, 1000);
-    segment(0);
+    make_plain(0, 5);
+    make_batch(5, 10, 1);
+    make_plain(15, 1000);
+    make_segment(0);
     read_committed();
     check_saw("0-4", "0-5: delivered 5");
     ck_assert_int_eq(saw.at.undecided, 1010);
@@ -581,8 +531,8 @@ END_TEST
 /* The transaction's data is gone by retention: only the snapshot knows that it is open. */
 START_TEST(a_removed_transaction_that_is_open)
 {
-    plain(10, 5);
-    segment(10);
+    make_plain(10, 5);
+    make_segment(10);
     snapshot(15, 7, 3);
     read_committed();
     check_saw("", "10-10");
@@ -597,9 +547,9 @@ END_TEST
 
 START_TEST(a_removed_transaction_that_ended)
 {
-    plain(10, 5);
-    marker(15, 7, ABORT);
-    segment(10);
+    make_plain(10, 5);
+    make_marker(15, 7, ABORT);
+    make_segment(10);
     snapshot(15, 7, 3); /* from before the marker */
     read_committed();
     check_saw("10-14", "10-16: delivered 5, control 1");
@@ -609,10 +559,10 @@ END_TEST
 START_TEST(a_snapshot_that_lies)
 {
     static const int64_t lies[][2] = {{8, 11}, {8, 13}, {1, 11}, {1, -1}, {8, 500}};
-    plain(10, 5);
-    batch(15, 2, 1);
-    marker(17, 1, COMMIT);
-    segment(10);
+    make_plain(10, 5);
+    make_batch(15, 2, 1);
+    make_marker(17, 1, COMMIT);
+    make_segment(10);
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         snapshot(18, lies[i][0], lies[i][1]);
         read_committed();
@@ -624,10 +574,10 @@ END_TEST
 /* A marker in the log ends what the snapshot, newer than it, says to be open. */
 START_TEST(a_snapshot_that_the_log_refutes)
 {
-    plain(10, 5);
-    batch(15, 2, 1);
-    marker(17, 1, COMMIT);
-    segment(10);
+    make_plain(10, 5);
+    make_batch(15, 2, 1);
+    make_marker(17, 1, COMMIT);
+    make_segment(10);
     snapshot(18, 1, 3);
     read_committed();
     check_saw("10-16", "10-18: delivered 7, control 1");
@@ -667,5 +617,5 @@ int main(void)
         a_snapshot_that_lies,
         a_snapshot_that_the_log_refutes,
     };
-    return run_tests("consumer/cases", tests, sizeof tests / sizeof *tests, setup, teardown);
+    return run_tests("consumer/cases", tests, sizeof tests / sizeof *tests, make_setup, make_teardown);
 }
