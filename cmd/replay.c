@@ -40,6 +40,7 @@ struct arguments {
     struct cmd_account *accounts;
     size_t account_count;
     bool failed, lossy;
+    bool told; /* what krc_replay fails of */
 };
 
 /* ---- While it runs ------------------------------------------------------------------------ */
@@ -55,6 +56,15 @@ static void on_event(void *arg, const struct krc_event *event)
     struct arguments *arguments = arg;
     cmd_progress_wipe(&arguments->progress);
     arguments->lossy |= cmd_tell_event(&arguments->source, event);
+}
+
+static void on_failure(void *arg, const krc_error *error)
+{
+    struct arguments *arguments = arg;
+    cmd_progress_wipe(&arguments->progress);
+    arguments->failed = true;
+    arguments->told = true;
+    cmd_fail(error);
 }
 
 /* There is room for one result of each partition. */
@@ -109,6 +119,7 @@ static int replay_partitions(struct arguments *arguments, size_t count, krc_erro
     options->progress = on_progress;
     options->event = on_event;
     options->result = on_result;
+    options->failure = on_failure;
     cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
     int rc = krc_replay(arguments->source.config, options, error);
     cmd_progress_wipe(&arguments->progress);
@@ -132,7 +143,7 @@ static int replay_all(struct arguments *arguments)
     if (rc == KRC_E_INVALID)
         status = cmd_usage("replay: %s", error.message);
     else if (rc < 0)
-        status = cmd_fail(&error);
+        status = arguments->told ? CMD_FAILED : cmd_fail(&error);
     if (arguments->account_count > 0) {
         qsort(arguments->accounts, arguments->account_count, sizeof *arguments->accounts,
               compare_accounts);
@@ -227,10 +238,7 @@ static int set_jobs(struct krc_replay_options *options, const char *value)
 static int set_delimiter(struct krc_replay_options *options, char *value)
 {
     size_t len = cmd_unescape(value);
-    if (len == 0 || len >= sizeof options->delimiter || memchr(value, '\0', len) != NULL)
-        return cmd_usage("-D: a delimiter has 1 to %zu bytes, none of them NUL",
-                         sizeof options->delimiter - 1);
-    memcpy(options->delimiter, value, len + 1);
+    options->delimiter = (struct krc_bytes){(const uint8_t *)value, len};
     return CMD_DONE;
 }
 
@@ -279,7 +287,7 @@ static int check(struct arguments *arguments, int words, char **word)
         return cmd_usage("replay: what is \"%s\"? Topics are named with -t", word[0]);
     if (options->to == NULL || options->to[0] == '\0')
         return cmd_usage("replay: where to? Name a folder or sqlite:FILE with --to");
-    if (options->delimiter[0] != '\0' && options->format != KRC_REPLAY_RAW)
+    if (options->delimiter.data != NULL && options->format != KRC_REPLAY_RAW)
         return cmd_usage("replay: -D goes with --format raw");
     if (options->base64 &&
         (options->format != KRC_REPLAY_JSONL || strncmp(options->to, "sqlite:", 7) == 0))

@@ -379,7 +379,7 @@ typedef struct krc_replay_options {
     enum krc_replay_format format;
     enum krc_replay_compression compression;
     bool base64;          /* jsonl: all byte strings in base64 */
-    char delimiter[8];    /* raw: behind each value; "" is "\n" */
+    struct krc_bytes delimiter; /* raw: behind each value, up to 32 bytes; data NULL: a newline */
     int64_t rotate_bytes; /* another file when one has so many; 0: never */
     bool rotate_hourly;   /* another file when a batch's time enters a later hour (UTC) */
     int jobs;             /* partitions at a time, 1 and above; SQLite: 1 */
@@ -392,6 +392,7 @@ typedef struct krc_replay_options {
     void (*progress)(void *arg, const struct krc_replay_progress *progress);
     void (*event)(void *arg, const struct krc_event *event);
     void (*result)(void *arg, const struct krc_replay_result *result);
+    void (*failure)(void *arg, const krc_error *error); /* each partition's that fails */
 } krc_replay_options;
 
 /*

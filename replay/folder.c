@@ -121,8 +121,9 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
     settings[4] = (struct setting){"encoding", "", "--encoding"};
     snprintf(settings[4].value, sizeof settings[4].value, "%s", o->base64 ? "base64" : "text");
     settings[5] = (struct setting){"delimiter", "", "-D"};
-    for (const char *p = o->delimiter; *p != '\0'; p++)
-        snprintf(settings[5].value + strlen(settings[5].value), 3, "%02x", (unsigned char)*p);
+    struct krc_bytes delimiter = krc_sink_delimiter(o);
+    for (size_t i = 0; i < delimiter.len; i++)
+        snprintf(settings[5].value + 2 * i, 3, "%02x", delimiter.data[i]);
     settings[6] = (struct setting){"cluster.id", "", "the source"};
     for (size_t i = 0; i < places->count && settings[6].value[0] == '\0'; i++)
         snprintf(settings[6].value, sizeof settings[6].value, "%s", places->list[i].cluster_id);

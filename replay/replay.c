@@ -362,6 +362,8 @@ static void note_failure(struct run *run, int rc, const krc_error *error)
     }
     if (!source_failed(rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED)
         run->next = run->options->partition_count; /* it would fail the others too */
+    if (run->options->failure != NULL)
+        run->options->failure(run->options->arg, error);
     pthread_mutex_unlock(&run->mutex);
 }
 
@@ -417,6 +419,7 @@ static int check_partition(const struct run *run, const struct krc_replay_partit
 static int check_options(const krc_config *config, const krc_replay_options *options,
                          krc_error *error)
 {
+    enum { DELIMITER_MAX = 32 };
     bool to_sqlite = strncmp(options->to, "sqlite:", 7) == 0;
     if (to_sqlite && (config->store_file[0] != '\0' || options->jobs > 1))
         return krc_fail(error, KRC_E_INVALID,
@@ -431,6 +434,8 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
         return krc_fail(error, KRC_E_INVALID,
                         "segments keep batches as they are: they are not compressed again, and "
                         "Kafka 0.7's are not the same format");
+    if (options->delimiter.len > DELIMITER_MAX)
+        return krc_fail(error, KRC_E_INVALID, "a delimiter has at most %d bytes", DELIMITER_MAX);
     return KRC_OK;
 }
 

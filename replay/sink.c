@@ -140,11 +140,17 @@ static int have_file(struct krc_sink *sink, int64_t first_offset, krc_error *err
     return open_file(sink, error);
 }
 
-static int put_raw(struct krc_buffer *out, const struct krc_record *record, const char *delimiter,
-                   krc_error *error)
+struct krc_bytes krc_sink_delimiter(const krc_replay_options *options)
+{
+    static const uint8_t newline[] = {'\n'};
+    return options->delimiter.data != NULL ? options->delimiter : (struct krc_bytes){newline, 1};
+}
+
+static int put_raw(struct krc_buffer *out, const struct krc_record *record,
+                   struct krc_bytes delimiter, krc_error *error)
 {
     KRC_TRY(krc_buffer_append(out, record->value.data, record->value.len, error));
-    return krc_buffer_append(out, delimiter, strlen(delimiter), error);
+    return krc_buffer_append(out, delimiter.data, delimiter.len, error);
 }
 
 static int put_record(struct krc_sink *sink, const struct krc_item *item,
@@ -163,7 +169,7 @@ static int put_record(struct krc_sink *sink, const struct krc_item *item,
     struct krc_buffer *out = &sink->file.plain;
     size_t before = out->len;
     if (options->format == KRC_REPLAY_RAW)
-        KRC_TRY(put_raw(out, record, options->delimiter[0] ? options->delimiter : "\n", error));
+        KRC_TRY(put_raw(out, record, krc_sink_delimiter(options), error));
     else
         KRC_TRY(krc_json_line(out, &sink->json_start, record, type, options->base64, error));
     sink->uncommitted += (int64_t)(out->len - before);

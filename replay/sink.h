@@ -90,4 +90,7 @@ int krc_insert_row(struct krc_insert *insert, const struct krc_log_place *place,
                    const struct krc_record *record, enum krc_timestamp_type type,
                    struct krc_bytes headers, krc_error *error) KRC_MUST_USE;
 
+/* What stands behind each value of a raw file. */
+struct krc_bytes krc_sink_delimiter(const krc_replay_options *options);
+
 #endif
