@@ -13,7 +13,7 @@
 #include "tests/support/run.h"
 #include "tests/support/tempdir.h"
 
-/* ---- Making logs ----------------------------------------------------------------------------------- */
+/* ---- Making logs ----------------------------------------------------------------------------- */
 
 static void header_only(int64_t base, int32_t last_delta)
 {
@@ -52,7 +52,7 @@ static void snapshot(int64_t offset, int64_t producer, int64_t transaction_start
     krc_buffer_free(&file);
 }
 
-/* ---- Reading them ------------------------------------------------------------------------------------ */
+/* ---- Reading them ---------------------------------------------------------------------------- */
 
 static struct {
     char delivered[1024], account[256];
@@ -89,7 +89,7 @@ static void check_saw(const char *delivered, const char *account)
     ck_assert_str_eq(saw.account, account);
 }
 
-/* ---- Batches -------------------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 START_TEST(a_batch_whose_last_record_was_compacted) /* 1 */
 {
@@ -190,7 +190,7 @@ START_TEST(a_marker_of_a_later_epoch) /* 8 */
 }
 END_TEST
 
-/* ---- Corrupt batches --------------------------------------------------------------------------------------- */
+/* ---- Corrupt batches ------------------------------------------------------------------------- */
 
 START_TEST(a_broken_batch_holds_the_position) /* 12 */
 {
@@ -361,7 +361,7 @@ START_TEST(limits)
 }
 END_TEST
 
-/* ---- What is missing --------------------------------------------------------------------------------------- */
+/* ---- What is missing ------------------------------------------------------------------------- */
 
 START_TEST(a_marker_whose_data_retention_removed) /* 23 */
 {
@@ -506,7 +506,7 @@ START_TEST(a_torn_tail_ends_the_log)
 }
 END_TEST
 
-/* ---- Open transactions ----------------------------------------------------------------------------------------- */
+/* ---- Open transactions ----------------------------------------------------------------------- */
 
 START_TEST(an_open_transaction_holds_all_behind_it) /* 20 */
 {

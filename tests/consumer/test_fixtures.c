@@ -155,7 +155,7 @@ START_TEST(as_kafka_reads_them)
 }
 END_TEST
 
-/* ---- Files beside the log ----------------------------------------------------------------------- */
+/* ---- Files beside the log -------------------------------------------------------------------- */
 
 enum damage { REMOVED, OLD, TORN, LYING, DAMAGES, WHOLE = DAMAGES };
 static const char *const suffixes[] = {".index", ".timeindex", ".txnindex", ".snapshot"};
@@ -325,7 +325,7 @@ START_TEST(times_with_damaged_companions)
 }
 END_TEST
 
-/* ---- From every offset, to every offset ---------------------------------------------------------- */
+/* ---- From every offset, to every offset ------------------------------------------------------ */
 
 struct digests {
     int64_t offsets[1024];
@@ -419,7 +419,7 @@ START_TEST(from_behind_the_last_stable_offset)
 }
 END_TEST
 
-/* ---- Kafka's own topics ---------------------------------------------------------------------------- */
+/* ---- Kafka's own topics ---------------------------------------------------------------------- */
 
 /* Takes a string with its length in 16 bits off a commit's key. */
 static struct krc_bytes take_string(const uint8_t **at)

@@ -44,7 +44,7 @@ static void check_ack(int64_t offset, const char *account)
     ck_assert_int_eq(at.acknowledged, at.account.to);
 }
 
-/* ---- krc_ack ------------------------------------------------------------------------------------------ */
+/* ---- krc_ack --------------------------------------------------------------------------------- */
 
 /* Records 0, 2, 5 and 9 of a batch of ten; a marker; records 11 to 15; an aborted batch. */
 static void make_holes(void)
@@ -171,7 +171,7 @@ START_TEST(many_that_are_held)
 }
 END_TEST
 
-/* ---- krc_commit ------------------------------------------------------------------------------------------- */
+/* ---- krc_commit ------------------------------------------------------------------------------ */
 
 static struct krc_stored stored_row(void)
 {
@@ -332,7 +332,7 @@ START_TEST(a_store_that_is_none)
 }
 END_TEST
 
-/* ---- Assigning, polling, events ------------------------------------------------------------------------------- */
+/* ---- Assigning, polling, events -------------------------------------------------------------- */
 
 START_TEST(what_cannot_be_assigned)
 {
@@ -455,7 +455,7 @@ START_TEST(events_nobody_reads)
 }
 END_TEST
 
-/* ---- Threads ---------------------------------------------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 static void *read_topic(void *topic)
 {

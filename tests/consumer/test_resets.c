@@ -17,7 +17,7 @@ static struct consume_events events;
 static struct krc_position at;
 static krc_error error;
 
-/* ---- The store --------------------------------------------------------------------------------------- */
+/* ---- The store ------------------------------------------------------------------------------- */
 
 static struct krc_store *open_store(void)
 {
@@ -87,7 +87,7 @@ static void check_stored(int64_t offset, int32_t history, const char *text)
     ck_assert_str_eq(account_text(&row.account), text);
 }
 
-/* ---- The log ------------------------------------------------------------------------------------------ */
+/* ---- The log --------------------------------------------------------------------------------- */
 
 /* Records [from, to), in batches of five. */
 static void make_records(int64_t from, int64_t to)
@@ -145,7 +145,7 @@ static void check_read(const char *records, const char *fates, const char *happe
 #define UNPROTECTED_ONLY "note 0 0" /* no topic id is known */
 #define UNPROTECTED      UNPROTECTED_ONLY "; "
 
-/* ---- Below the log start offset (16) -------------------------------------------------------------- */
+/* ---- Below the log start offset (16) --------------------------------------------------------- */
 
 START_TEST(below_the_log_start)
 {
@@ -201,7 +201,7 @@ START_TEST(a_given_start_below_the_log_start)
 }
 END_TEST
 
-/* ---- Beyond the end (16, 17) ---------------------------------------------------------------------------- */
+/* ---- Beyond the end (16, 17) ----------------------------------------------------------------- */
 
 START_TEST(beyond_the_end_with_an_epoch)
 {
@@ -274,7 +274,7 @@ START_TEST(beyond_the_end_by_policy)
 }
 END_TEST
 
-/* ---- Topics made again (18) -------------------------------------------------------------------------------- */
+/* ---- Topics made again (18) ------------------------------------------------------------------ */
 
 START_TEST(a_topic_made_again)
 {
@@ -336,7 +336,7 @@ START_TEST(an_unknown_topic_id)
 }
 END_TEST
 
-/* ---- No committed offset -------------------------------------------------------------------------------------- */
+/* ---- No committed offset --------------------------------------------------------------------- */
 
 START_TEST(no_committed_offset)
 {

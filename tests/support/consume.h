@@ -7,11 +7,13 @@
 
 #include <krc.h>
 
-/* Opens a folder; what cannot be opened fails the test.  Settings follow: name, value, ..., NULL. */
+/* Opens a folder; what cannot be opened fails the test.  Settings follow: name, value, ...,
+ * NULL. */
 krc *consume_open(const char *path, ...) __attribute__((sentinel));
 
 /* Assigns a partition; what cannot be assigned fails the test. */
-void consume_assign(krc *handle, const char *topic, int32_t partition, int64_t start, int64_t until);
+void consume_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
+                    int64_t until);
 
 /* Reads to the end or the first error and acknowledges each batch: the offsets delivered, "0-4 7",
  * with "!KRC_E_..." behind them after an error.  The text is valid until the next call. */

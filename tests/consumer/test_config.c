@@ -1,0 +1,227 @@
+/*
+ * The properties: names, values, and what is said of wrong ones.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "consumer/config.h"
+#include "tests/support/consume.h"
+#include "tests/support/makelog.h"
+#include "tests/support/run.h"
+#include "tests/support/tempdir.h"
+
+static krc_config *config;
+static krc_error error;
+
+static void setup(void)
+{
+    config = krc_config_new();
+    ck_assert_ptr_nonnull(config);
+}
+
+static void teardown(void)
+{
+    krc_config_free(config);
+}
+
+static int set(const char *name, const char *value)
+{
+    return krc_config_set(config, name, value, &error);
+}
+
+static void check_refused(const char *name, const char *value, const char *what)
+{
+    char *before = strdup(krc_config_get(config, name) ? krc_config_get(config, name) : "");
+    ck_assert_msg(set(name, value) == KRC_E_INVALID, "%s=%s", name, value);
+    check_says(error.message, what);
+    const char *now = krc_config_get(config, name);
+    ck_assert_str_eq(now ? now : "", before); /* what was set stays */
+    free(before);
+}
+
+/* Every property has its default, is listed once, and can be set to it. */
+START_TEST(all_properties)
+{
+    static const char *const names[] = {
+        "auto.offset.reset",           "commit.interval.bytes",     "decompressed.batch.max.bytes",
+        "group.id",                    "isolation.level",           "log.dirs",
+        "log.format",                  "offset.store.file",         "receive.message.max.bytes",
+        "skip.corrupt.batches",
+    };
+    struct krc_property p;
+    size_t n = 0;
+    for (; krc_config_property(n, &p); n++) {
+        ck_assert_uint_lt(n, sizeof names / sizeof *names);
+        ck_assert_str_eq(p.name, names[n]);
+        ck_assert(p.type[0] != '\0' && p.meaning[0] != '\0');
+        const char *value = krc_config_get(config, p.name);
+        ck_assert_str_eq(value ? value : "", p.default_value);
+        ck_assert_int_eq(set(p.name, p.default_value), KRC_OK);
+    }
+    ck_assert_uint_eq(n, sizeof names / sizeof *names);
+    ck_assert_ptr_null(krc_config_get(config, "no.such.property"));
+}
+END_TEST
+
+START_TEST(values_that_are_taken)
+{
+    static const char *const good[][2] = {
+        {"auto.offset.reset", "earliest"},
+        {"auto.offset.reset", "latest"},
+        {"auto.offset.reset", "none"},
+        {"auto.offset.reset", "error"},
+        {"auto.offset.reset", "nearest"},
+        {"auto.offset.reset", "by_duration:P1DT2H3M4.5S"},
+        {"commit.interval.bytes", "1"},
+        {"commit.interval.bytes", "9223372036854775807"},
+        {"decompressed.batch.max.bytes", "2147483647"},
+        {"group.id", "billing"},
+        {"isolation.level", "read_uncommitted"},
+        {"isolation.level", "read_committed"},
+        {"log.format", "0.7"},
+        {"log.format", "current"},
+        {"offset.store.file", "/tmp/krc.db"},
+        {"receive.message.max.bytes", "1024"},
+        {"skip.corrupt.batches", "true"},
+        {"skip.corrupt.batches", "false"},
+    };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_msg(set(good[i][0], good[i][1]) == KRC_OK, "%s", error.message);
+        ck_assert_str_eq(krc_config_get(config, good[i][0]), good[i][1]);
+    }
+}
+END_TEST
+
+START_TEST(values_that_are_refused)
+{
+    static const struct {
+        const char *name, *value, *what;
+    } bad[] = {
+        {"auto.offset.reset", "soonest", "auto.offset.reset cannot be \"soonest\": it is one of: "
+                                         "nearest, earliest, latest, none, error, by_duration"},
+        {"auto.offset.reset", "", "cannot be \"\""},
+        {"auto.offset.reset", "by_duration:", "an ISO 8601 duration such as PT1H"},
+        {"auto.offset.reset", "by_duration:1h", "an ISO 8601 duration such as PT1H"},
+        {"commit.interval.bytes", "0", "a number of bytes from 1 to 9223372036854775807"},
+        {"commit.interval.bytes", "4MiB", "a number of bytes"},
+        {"commit.interval.bytes", "9223372036854775808", "a number of bytes"},
+        {"decompressed.batch.max.bytes", "2147483648", "from 1 to 2147483647"},
+        {"isolation.level", "READ_COMMITTED", "read_committed, read_uncommitted"},
+        {"isolation.level", "read", "read_committed, read_uncommitted"},
+        {"isolation.level", "", "read_committed, read_uncommitted"},
+        {"log.format", "0.8", "current, 0.7"},
+        {"receive.message.max.bytes", "1023", "from 1024 to 2147483647"},
+        {"receive.message.max.bytes", "-1", "from 1024"},
+        {"receive.message.max.bytes", "", "from 1024"},
+        {"skip.corrupt.batches", "yes", "false, true"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused(bad[i].name, bad[i].value, bad[i].what);
+}
+END_TEST
+
+START_TEST(the_nearest_name)
+{
+    static const char *const names[][2] = {
+        {"isolation.levle", "isolation.level"},
+        {"log.dir", "log.dirs"},
+        {"auto.reset.offset", "auto.offset.reset"},
+        {"group", "group.id"},
+        {"skip.corupt.batch", "skip.corrupt.batches"},
+        {"", "group.id"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char what[128];
+        snprintf(what, sizeof what, "there is no property \"%s\"; the nearest is %s", names[i][0],
+                 names[i][1]);
+        ck_assert_int_eq(set(names[i][0], "1"), KRC_E_INVALID);
+        check_says(error.message, what);
+    }
+    char long_name[4096];
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = '\0';
+    ck_assert_int_eq(set(long_name, "1"), KRC_E_INVALID);
+    ck_assert_int_eq(krc_config_set(config, "no.such", "1", NULL), KRC_E_INVALID);
+}
+END_TEST
+
+START_TEST(durations)
+{
+    static const struct {
+        const char *text;
+        int64_t ms;
+    } good[] = {{"PT1H", 3600000},          {"P1D", 86400000}, {"P2W", 1209600000},
+                {"PT0.25S", 250},           {"PT90M", 5400000}, {"PT0S", 0},
+                {"P1DT2H3M4.5S", 93784500}};
+    static const char *const bad[] = {"",     "P",    "PT",    "1H",    "PT1",    "PT1X", "P1H",
+                                      "P1DT", "PTH",  "PT-1H", "PT1HP", "P1M",    "P1Y",  "pt1h",
+                                      "PT1H ", "PT 1H", "PT1e99S", "PTnanS", "PTinfS"};
+    int64_t ms;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        ck_assert_msg(krc_parse_duration(good[i].text, &ms), "%s", good[i].text);
+        ck_assert_int_eq(ms, good[i].ms);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        ck_assert_msg(!krc_parse_duration(bad[i], &ms), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(log_dirs)
+{
+    ck_assert_int_eq(set("log.dirs", "/a,/b,,/c,"), KRC_OK);
+    ck_assert_uint_eq(config->log_dir_count, 3);
+    ck_assert_str_eq(config->log_dirs[0], "/a");
+    ck_assert_str_eq(config->log_dirs[2], "/c");
+    ck_assert_int_eq(set("log.dirs", "/d"), KRC_OK); /* in their stead */
+    ck_assert_uint_eq(config->log_dir_count, 1);
+    ck_assert_int_eq(krc_config_add_log_dir(config, "", &error), KRC_E_INVALID);
+    check_says(error.message, "path is empty");
+}
+END_TEST
+
+START_TEST(a_path_with_a_comma)
+{
+    krc *handle;
+    tempdir_make();
+    tempdir_mkdir("a,b");
+    tempdir_mkdir("a,b/t-0");
+    make_plain(0, 5);
+    tempdir_write("a,b/t-0/00000000000000000000.log", make_bytes.data, make_bytes.len);
+    krc_buffer_free(&make_bytes);
+    ck_assert_int_eq(krc_config_add_log_dir(config, tempdir_path("a,b"), &error), KRC_OK);
+    ck_assert_int_eq(krc_open(&handle, config, &error), KRC_OK);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    ck_assert_str_eq(consume_all(handle), "0-4");
+    krc_close(handle);
+    tempdir_remove();
+}
+END_TEST
+
+/* The handle has its own copy. */
+START_TEST(a_copy)
+{
+    ck_assert_int_eq(set("log.dirs", "/a"), KRC_OK);
+    ck_assert_int_eq(krc_config_add_log_dir(config, "/b,c", &error), KRC_OK);
+    ck_assert_int_eq(set("group.id", "billing"), KRC_OK);
+    ck_assert_int_eq(set("auto.offset.reset", "by_duration:PT1H"), KRC_OK);
+    krc_config *copy = krc_config_copy(config);
+    ck_assert_int_eq(set("group.id", "other"), KRC_OK);
+    ck_assert_uint_eq(copy->log_dir_count, 2);
+    ck_assert_str_eq(copy->log_dirs[1], "/b,c");
+    ck_assert_str_eq(copy->group_id, "billing");
+    ck_assert_int_eq(copy->reset_policy, KRC_RESET_BY_DURATION);
+    ck_assert_int_eq(copy->reset_duration_ms, 3600000);
+    krc_config_free(copy);
+    krc_config_free(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        all_properties, values_that_are_taken, values_that_are_refused, the_nearest_name,
+        durations,      log_dirs,              a_path_with_a_comma,     a_copy,
+    };
+    return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);
+}
