@@ -96,7 +96,8 @@ START_TEST(a_batch_whose_last_record_was_compacted) /* 1 */
     struct build_record records[3];
     for (int32_t i = 0; i < 3; i++)
         records[i] = (struct build_record){.offset_delta = i, .value = build_text("v")};
-    build_batch(&make_bytes, &(struct build_batch){.last_delta = 3, .records = records, .count = 3});
+    build_batch(&make_bytes,
+                &(struct build_batch){.last_delta = 3, .records = records, .count = 3});
     make_segment(0);
     read_committed();
     check_saw("0-2", "0-4: delivered 3, absent 1");
@@ -617,5 +618,6 @@ int main(void)
         a_snapshot_that_lies,
         a_snapshot_that_the_log_refutes,
     };
-    return run_tests("consumer/cases", tests, sizeof tests / sizeof *tests, make_setup, make_teardown);
+    return run_tests("consumer/cases", tests, sizeof tests / sizeof *tests, make_setup,
+                     make_teardown);
 }
