@@ -250,6 +250,8 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     else
         snprintf(t->store, sizeof t->store, "%s/krc.db", path);
     int rc = t->is_sqlite ? KRC_OK : open_folder(t, error);
+    if (rc >= 0 && access(t->store, F_OK) != 0)
+        rc = check_empty(t, error); /* now, so that a folder of others stays as it was */
     if (rc >= 0)
         rc = take_lock(t, error);
     if (rc >= 0)

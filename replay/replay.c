@@ -75,7 +75,9 @@ static void tell_result(struct part *part)
         .topic = part->place->topic,
         .partition = part->place->partition,
         .history = part->history,
-        .account = krc_account_join(&part->base, &part->tracker.offsets.acked),
+        .account = part->diverged == KRC_EVENT_NOTE
+                       ? krc_account_join(&part->base, &part->tracker.offsets.acked)
+                       : part->base,
         .undecided = end > source->stable ? end - source->stable : 0,
     };
     if (run->options->result == NULL)

@@ -1,0 +1,262 @@
+#!/bin/sh
+# krc replay: that its files hold what `krc read` prints (which is judged elsewhere), each record
+# once, however often it was stopped; and how it accounts and refuses.  jq, zstd, gzip and sqlite3
+# judge.
+
+me=tests/cmd/replay.sh
+. tests/cmd/common
+to=$dir/to
+
+# the files of a folder without the store's
+files() {
+    (cd "$1" && find . -type f ! -name 'krc.*' | LC_ALL=C sort | xargs cksum)
+}
+
+# ---- every format holds what was read
+partitions=$("$KRC" read -q -d "$LOGS" --digest | cut -d' ' -f1,2 | tr ' ' -)
+records() { # records TOPIC-PARTITION READ-ARGUMENTS...
+    partition=$1
+    shift
+    "$KRC" read -q -d "$LOGS" -t "${partition%-*}" -p "${partition##*-}" "$@"
+}
+each() { # each SUFFIX FILTER READ-ARGUMENTS...: all files of $to against what is read
+    suffix=$1 filter=$2
+    shift 2
+    for partition in $partitions; do
+        records "$partition" "$@" >"$dir/want"
+        [ -s "$dir/want" ] || [ -e "$to/$partition$suffix" ] || continue
+        $filter <"$to/$partition$suffix" >"$dir/got"
+        cmp "$dir/want" "$dir/got" >&2
+        same "$partition$suffix" 0 $?
+    done
+    rm -rf "$to"
+}
+expect 0 '' '' replay -q -d "$LOGS" --to "$to"
+each .jsonl cat -J
+run 0 replay -q -d "$LOGS" --to "$to" --jobs 4
+each .jsonl cat -J
+run 0 replay -q -d "$LOGS" --to "$to" --encoding base64 --compress gzip
+each .jsonl.gz 'gzip -dc' -J --encoding base64
+run 0 replay -q -d "$LOGS" --to "$to" --compress zstd -X commit.interval.bytes=4000
+each .jsonl.zst 'zstd -qdc' -J
+run 0 replay -q -d "$LOGS" --to "$to" --format raw -D '\x00|'
+each .raw cat -D '\x00|'
+
+# rotated: the parts in the order of their names are the whole
+run 0 replay -q -d "$LOGS" --to "$to" --rotate 10KiB -t txns-segments
+"$KRC" read -q -d "$LOGS" -t txns-segments -J >"$dir/want"
+same 'by size' true "$([ "$(ls "$to"/*.jsonl | wc -l)" -gt 5 ] && echo true)"
+same 'by size' "$(cksum <"$dir/want")" "$(cat "$to"/*.jsonl | cksum)"
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" --to "$to" --rotate 1h -t txns -p 0
+same 'by the hour' 'txns-0.00000000000000000003.jsonl txns-0.00000000000000000004.jsonl' \
+    "$(cd "$to" && echo *.jsonl)"
+same 'by the hour' 3 "$(jq .offset "$to/txns-0.00000000000000000003.jsonl")"
+
+# segments: krc reads the same records from them; first and next differ, for what was aborted and
+# left out at the ends is no offset of theirs
+counts() {
+    "$KRC" read -q -d "$1" --digest | grep -v ' 0 00000000$' | cut -d' ' -f1,2,5,6
+}
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" --to "$to" --format segment
+same 'segments' "$(counts "$LOGS")" "$(counts "$to")"
+run 0 replay -q -d "$to" --to "$dir/again" --format segment
+same 'segments of segments' "$(counts "$LOGS")" "$(counts "$dir/again")"
+rm -rf "$to" "$dir/again"
+
+# SQLite, against the JSON lines in base64
+db=$dir/records.db
+expect 0 '' '' replay -q -d "$LOGS" --to "sqlite:$db"
+"$KRC" read -q -d "$LOGS" -J >"$dir/text"
+"$KRC" read -q -d "$LOGS" -J --encoding base64 | jq -r '[.topic, .partition, 1, .offset, .timestamp,
+    .timestampType, .leaderEpoch, (.key // "null"), (.value // "null")] | map(tostring) |
+    join(",")' >"$dir/want"
+jq -r '[.topic, .partition, .offset, (.headers | tojson)] | map(tostring) | join(" ")' \
+    "$dir/text" >"$dir/headers"
+sqlite3 "$db" "SELECT topic, partition, history, offset, timestamp, timestamp_type, leader_epoch,
+    CASE WHEN key IS NULL THEN 'null' ELSE lower(hex(key)) END,
+    CASE WHEN value IS NULL THEN 'null' ELSE lower(hex(value)) END FROM records" -separator , \
+    >"$dir/rows"
+perl -ne '
+    sub hex_of {
+        my $text = shift;
+        return $text if $text eq "null";
+        $text =~ tr|A-Za-z0-9+/||cd;
+        $text =~ tr|A-Za-z0-9+/| -_|;
+        return unpack "H*", join "", map { unpack "u", chr(32 + int(length($_) * 3 / 4)) . $_ }
+            $text =~ /.{1,60}/g;
+    }
+    chomp;
+    @f = split /,/, $_, -1;
+    print join(",", @f[0 .. 6], hex_of($f[7]), hex_of($f[8])), "\n"' "$dir/want" >"$dir/hex"
+cmp "$dir/hex" "$dir/rows" >&2
+same 'rows' 0 $?
+sqlite3 "$db" 'SELECT topic, partition, offset, headers FROM records' -separator ' ' >"$dir/got"
+cmp "$dir/headers" "$dir/got" >&2
+same 'headers' 0 $?
+same 'blobs' 0 "$(sqlite3 "$db" "SELECT count(*) FROM records WHERE typeof(key) NOT IN ('blob', 'null')
+    OR typeof(value) NOT IN ('blob', 'null')")"
+sqlite3 "$db" .dump >"$dir/whole"
+run 0 replay -q -d "$LOGS" --to "sqlite:$db"
+same 'again changes nothing' "$(cksum <"$dir/whole")" "$(sqlite3 "$db" .dump | cksum)"
+
+# ---- stopped and started again, the result is that of one run
+for flags in '--format jsonl' '--format raw' '--format segment' '--compress zstd' '--compress gzip' \
+    '--rotate 1h' '--rotate 9KiB --compress zstd'; do
+    rm -rf "$to" "$dir/whole"
+    for until in 4 40 41 53 140 141 1000; do
+        run 0 replay -q -d "$LOGS" -t txns -t trimmed --to "$to" $flags --until "$until"
+    done
+    run 0 replay -q -d "$LOGS" -t txns -t trimmed --to "$dir/whole" $flags
+    case $flags in
+    *zstd*) # frames end where each run ended
+        same "$flags, in steps" "$(cd "$dir/whole" && cat *.zst | zstd -qdc | cksum)" \
+            "$(cd "$to" && cat *.zst | zstd -qdc | cksum)" ;;
+    *gzip*)
+        same "$flags, in steps" "$(cd "$dir/whole" && cat *.gz | gzip -dc | cksum)" \
+            "$(cd "$to" && cat *.gz | gzip -dc | cksum)" ;;
+    *) same "$flags, in steps" "$(files "$dir/whole")" "$(files "$to")" ;;
+    esac
+done
+
+# killed, wherever that comes: each batch is committed, so that there is much to kill
+killed() { # killed TARGET PROBE: three times, when there is some output, then to the end
+    for round in 1 2 3; do
+        "$KRC" replay -q -d "$LOGS" --to "$1" -X commit.interval.bytes=1 &
+        pid=$!
+        tries=0
+        while kill -0 $pid 2>/dev/null && [ $tries -lt $((round * 3)) ]; do
+            [ -s "$2" ] && tries=$((tries + 1))
+        done
+        kill -9 $pid 2>/dev/null
+        wait $pid 2>/dev/null
+    done
+    run 0 replay -q -d "$LOGS" --to "$1" -X commit.interval.bytes=1
+}
+rm -rf "$to" "$dir/whole"
+run 0 replay -q -d "$LOGS" --to "$dir/whole"
+killed "$to" "$to/codec-lz4-0.jsonl" 2>/dev/null
+same 'killed: files' "$(files "$dir/whole")" "$(files "$to")"
+same 'killed: positions and accounts' "$(sqlite3 "$dir/whole/krc.db" .dump)" \
+    "$(sqlite3 "$to/krc.db" .dump)"
+rm -f "$db"*
+run 0 replay -q -d "$LOGS" --to "sqlite:$dir/whole.db"
+killed "sqlite:$db" "$db" 2>/dev/null
+same 'killed: tables' "$(sqlite3 "$dir/whole.db" .dump | cksum)" "$(sqlite3 "$db" .dump | cksum)"
+
+# ---- where it starts, and accounts
+rm -rf "$to"
+run 3 replay -d "$LOGS" -t trimmed -o 3 --until 55 --to "$to" --account json
+same 'lost' '3 55 3 0 0 0 49 0 0' "$(account trimmed 0)"
+run 3 replay -d "$LOGS" -t trimmed -o 80 --to "$to" --account json
+same 'goes on where it was' '3 90 38 0 0 0 49 0 0' "$(account trimmed 0)"
+same 'all from there' "$(seq 52 89)" "$(jq .offset "$to/trimmed-0.jsonl")"
+run 3 replay -d "$LOGS" --to "$to" --account json
+same 'undecided' '0 136 78 48 10 0 0 0 63' "$(account txns-open 0)"
+same 'sorted' true "$(tail -n 1 "$dir/err" | jq '[.partitions[] | [.topic, .partition]] | . == sort')"
+rm -rf "$to"
+expect 0 '' 'TOPIC   PARTITION FROM TO DELIVERED ABORTED CONTROL ABSENT LOST SKIPPED UNDECIDED
+trimmed         0   85 90         5       0       0      0    0       0         0' \
+    replay -d "$LOGS" -t trimmed -o -5 --to "$to" --jobs 2
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" -t trimmed --to "$to" --store "$dir/else.db" -g mine
+same '--store' 'mine|90' "$(sqlite3 "$dir/else.db" 'SELECT group_id, offset FROM offsets')"
+same 'no other store' '' "$(ls "$to" | grep 'krc\.db')"
+
+# ---- damage
+rm -rf "$to"
+cp -r "$LOGS" "$dir/damaged"
+damage "$dir/damaged/codec-zstd-0/00000000000000000000.log" 3000
+damage "$dir/damaged/codec-none-0/00000000000000000000.log" 3000
+run 1 replay -d "$dir/damaged" --to "$to" --account json
+same 'each is told' 'krc: codec-none-0 is corrupt
+krc: codec-zstd-0 is corrupt' "$(grep -o '^krc: .* is corrupt' "$dir/err")"
+same 'what lies before is written' 19 "$(wc -l <"$to/codec-zstd-0.jsonl")"
+same 'and accounted for' '0 19 19 0 0 0 0 0 0' "$(account codec-zstd 0)"
+same 'others are' 600 "$(wc -l <"$to/txns-segments-0.jsonl")"
+run 3 replay -d "$dir/damaged" --to "$to" --skip-corrupt --account json
+same 'skipped' '0 750 736 0 0 0 0 14 0' "$(account codec-zstd 0)"
+same 'the rest' "$("$KRC" read -q -d "$dir/damaged" -t codec-zstd --skip-corrupt -J 2>/dev/null |
+    cksum)" "$(cksum <"$to/codec-zstd-0.jsonl")"
+
+# ---- another history
+rm -rf "$to"
+mkdir "$dir/cut"
+cp -r "$LOGS/codec-none-0" "$LOGS/trimmed-0" "$LOGS"/*checkpoint "$dir/cut"
+run 0 replay -q -d "$dir/cut" --to "$to"
+cksum <"$to/codec-none-0.jsonl" >"$dir/want"
+truncate -s 2387 "$dir/cut/codec-none-0/00000000000000000000.log" # behind offset 13
+run 1 replay -d "$dir/cut" --to "$to" --account json
+same 'truncated' 'krc: codec-none-0 was truncated to an offset before that after offsets up to 750 were replayed: --new-history goes on into new files, and leaves what was written' \
+    "$(head -n 1 "$dir/err")"
+same 'the account stays' '0 750 750 0 0 0 0 0 0' "$(account codec-none 0)"
+same 'the others go on' '52 90 38 0 0 0 0 0 0' "$(account trimmed 0)"
+run 3 replay -q -d "$dir/cut" --to "$to" --new-history
+cp "$LOGS/codec-none-0/00000000000000000000.log" "$dir/cut/codec-none-0"
+run 0 replay -q -d "$dir/cut" --to "$to" --new-history
+same 'the old files stay' "$(cat "$dir/want")" "$(cksum <"$to/codec-none-0.jsonl")"
+same 'the new ones' "$(seq 14 749)" "$(jq .offset "$to/codec-none-0.h2.jsonl")"
+
+# ---- what does not go together
+refused() { # refused NAME NOW ADVICE ARGUMENTS...
+    was=$1 now=$2 advice=$3
+    shift 3
+    expect 1 '' "krc: DIR/to was begun with $was, and this run has \"$now\": change $advice, or use another target" \
+        replay -q -d "$LOGS" -t trimmed --to "$to" "$@"
+}
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" -t trimmed --to "$to"
+refused 'format "jsonl"' raw --format --format raw
+refused 'compression "none"' zstd --compress --compress zstd
+refused 'rotation "0"' 1024 --rotate --rotate 1KiB
+refused 'isolation.level "read_committed"' read_uncommitted --isolation-level \
+    --isolation-level read_uncommitted
+refused 'encoding "text"' base64 --encoding --encoding base64
+echo 4711 >"$to/krc.lock"
+flock "$to/krc.lock" "$KRC" replay -d "$LOGS" --to "$to" 2>"$dir/err"
+same 'exit status of a busy target' 1 $?
+same 'busy' "krc: process 4711 is writing to $to: wait until it has ended, or use another target" \
+    "$(cat "$dir/err")"
+mkdir "$dir/full"
+echo x >"$dir/full/x"
+expect 1 "" "krc: DIR/full holds x, but no replay was begun there (DIR/full/krc.db has none): use an empty folder" \
+    replay -d "$LOGS" --to "$dir/full"
+same 'a folder of other things' 'x' "$(cd "$dir/full" && echo *)"
+
+usage() { # usage MESSAGE ARGUMENTS...
+    message=$1
+    shift
+    expect 2 '' "krc: $message$more" replay -d "$LOGS" "$@"
+}
+usage 'replay: where to? Name a folder or sqlite:FILE with --to'
+usage 'replay: what is "x"? Topics are named with -t' --to "$to" x
+usage '--format csv: say jsonl, raw or segment' --format csv
+usage '--compress lz4: say zstd or gzip' --compress lz4
+for value in 0 -1 2h 1GB 1MiBx x 9999999TiB; do
+    usage "--rotate $value: say a size such as 1GiB, or 1h" --rotate "$value"
+done
+for value in 0 -1 x 2000; do
+    usage "--jobs $value: give a number from 1 to 1024" --jobs "$value"
+done
+usage 'replay: -D goes with --format raw' --to "$to" -D x
+usage 'replay: a delimiter has at most 32 bytes' --to "$to" --format raw -D "$(seq -s. 20)"
+usage 'replay: --encoding base64 goes with --format jsonl' --to "$to" --format raw --encoding base64
+usage 'replay: --encoding base64 goes with --format jsonl' --to sqlite:x --encoding base64
+usage 'replay: -c is none of its flags, end it with --until' --to "$to" -c 1
+usage '--follow: a log folder always ends, there is nothing to follow' --to "$to" --follow
+together='a SQLite file keeps its own offsets and is written by one thread: neither another store nor more jobs go with it'
+usage "replay: $together" --to "sqlite:$dir/no.db" --jobs 2
+usage "replay: $together" --to "sqlite:$dir/no.db" --store "$dir/other.db"
+usage 'replay: format, compression and rotation are of files: a SQLite table has none' \
+    --to "sqlite:$dir/no.db" --compress zstd
+usage 'replay: segments keep batches as they are: they are not compressed again, and Kafka 0.7'"'"'s are not the same format' \
+    --to "$dir/no" --format segment --compress zstd
+same 'nothing was made' '' "$(ls "$dir" | grep -e '^no' -e '^other')"
+expect 2 '' "krc: replay: where from? Name a log folder with -d$more" replay --to "$to"
+expect 2 '' "krc replay: unrecognized option '--nope'" replay --nope
+expect 1 '' 'krc: the log folders have no such partition of topic nope' \
+    replay -q -d "$LOGS" -t nope --to "$dir/new"
+run 0 replay --help
+
+echo "$me: $checks checks"
