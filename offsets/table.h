@@ -33,7 +33,7 @@
     X(EPOCH_UNKNOWN, ASK, "the log does not know the epoch: the fetch will tell")             \
     X(OUT_OF_RANGE, ASK, "the position is not within the log")                                \
     X(INSIDE, ASK, "it is within the log after all")                                          \
-    X(NEW_EPOCH, NOTHING, "another leader epoch has begun")                                   \
+    X(NEW_EPOCH, NOTHING, "another leader epoch began; told where the position has one")        \
     X(RESET_HERE, ASK, "go on at a known offset")                                             \
     X(RESET_START, ASK, "go on at the log start")                                             \
     X(RESET_END, ASK, "go on at the end")                                                     \
@@ -64,7 +64,6 @@
   T(LOADING,    RESET_TIME,      LOCATING,   resume_and_ask_time)                                 \
   T(LOADING,    RESET_REFUSED,   FAILED,     resume_and_stop)                                     \
   T(LOADING,    RETRY,           LOADING,    ask_stored)                                          \
-  T(LOADING,    NEW_EPOCH,       LOADING,    keep)                                                \
                                                                                                   \
   T(VALIDATING, VALID,           FETCHING,   fetch)                                               \
   T(VALIDATING, EPOCH_UNKNOWN,   FETCHING,   fetch)                                               \
@@ -102,7 +101,8 @@
   T(ENDED,      NEW_EPOCH,       ENDED,      keep)                                                \
   T(FAILED,     NEW_EPOCH,       FAILED,     keep)                                                \
                                                                                                   \
-  KRC_OFFSET_TABLE_OF_READ(T, LOADING)                                                            \
+  T(LOADING,    ERROR,           FAILED,     stop)                                                \
+  KRC_OFFSET_TABLE_OF_ASSIGNED(T, LOADING)                                                        \
   KRC_OFFSET_TABLE_OF_READ(T, VALIDATING)                                                         \
   KRC_OFFSET_TABLE_OF_READ(T, MEASURING)                                                          \
   KRC_OFFSET_TABLE_OF_READ(T, LOCATING)                                                           \
@@ -115,16 +115,19 @@
   T(STATE,      ERROR,           FAILED,     stop)                                                \
   KRC_OFFSET_TABLE_OF_HELD(T, STATE)
 
-/* Whatever an assigned partition is doing, the application may seek, let go, and acknowledge what
- * it has had. */
+/* Where records were handed on, they may be acknowledged, whatever has happened since. */
 #define KRC_OFFSET_TABLE_OF_HELD(T, STATE)                                                        \
+  T(STATE,      ACK,             STATE,      acknowledge)                                         \
+  T(STATE,      COMMITTED,       STATE,      note_commit)                                         \
+  KRC_OFFSET_TABLE_OF_ASSIGNED(T, STATE)
+
+/* Whatever an assigned partition is doing, the application may seek and let go. */
+#define KRC_OFFSET_TABLE_OF_ASSIGNED(T, STATE)                                                    \
   T(STATE,      ASSIGN_OFFSET,   FETCHING,   go_to)                                               \
   T(STATE,      ASSIGN_START,    LOCATING,   ask_start)                                           \
   T(STATE,      ASSIGN_END,      LOCATING,   ask_end)                                             \
   T(STATE,      ASSIGN_STORED,   LOADING,    ask_stored)                                          \
-  T(STATE,      UNASSIGN,        UNASSIGNED, let_go)                                              \
-  T(STATE,      ACK,             STATE,      acknowledge)                                         \
-  T(STATE,      COMMITTED,       STATE,      note_commit)
+  T(STATE,      UNASSIGN,        UNASSIGNED, let_go)
 /* clang-format on */
 
 #endif
