@@ -52,16 +52,16 @@ static void verify_partition(struct verifying *v, const struct krc_replay_partit
         return;
     }
     fprintf(v->report,
-            "%s-%" PRId32 ": offsets %" PRId64 " to %" PRId64 ", %" PRId64 " segments, %" PRId64
-            " bytes, %" PRId64 " batches, %" PRId64 " records, %" PRId64 " markers, %" PRId64
-            " faults, %" PRId64 " notes\n",
+            "%s-%" PRId32 ": offsets %" PRId64 " to %" PRId64 "; segments %" PRId64 ", bytes %" PRId64
+            ", batches %" PRId64 ", records %" PRId64 ", markers %" PRId64 ", faults %" PRId64
+            ", notes %" PRId64 "\n",
             part->topic, part->partition, s.log_start_offset, s.log_end_offset, s.segments, s.bytes,
             s.batches, s.records, s.markers, s.faults, s.notes);
 }
 
 /* ---- The account: what a reader would see ------------------------------------------------- */
 
-/* Reads once more, as `krc read` does.  What cannot be opened or read was told before. */
+/* Reads once more, as `krc read` does.  What cannot be read is a fault that was told before. */
 static int read_all(struct verifying *v, krc_error *error)
 {
     struct krc_event event;
@@ -72,10 +72,14 @@ static int read_all(struct verifying *v, krc_error *error)
                        error) == KRC_E_NOMEM)
             return KRC_E_NOMEM;
     while ((rc = krc_poll(v->krc, -1, &batch)) != 0) {
+        if (rc == KRC_E_NOMEM) {
+            *error = *krc_last_error(v->krc);
+            return rc;
+        }
         if (rc > 0)
             krc_release(batch);
-        else if (rc == KRC_E_NOMEM)
-            return rc;
+        else if (!v->failed)
+            v->failed = cmd_fail(krc_last_error(v->krc));
         while (krc_event_next(v->krc, &event) == 1)
             v->lossy |= cmd_tell_event(&v->source, &event);
     }
@@ -111,10 +115,7 @@ static int verify(struct verifying *v, krc_error *error)
         rc = cmd_source_partitions(&v->source, v->krc, &v->parts, &v->count, &v->failed, error);
     for (size_t i = 0; rc == KRC_OK && i < v->count; i++)
         verify_partition(v, &v->parts[i]);
-    fflush(v->report); /* before the account */
-    if (rc == KRC_OK)
-        rc = read_all(v, error);
-    return rc == KRC_OK ? tell_accounts(v, error) : rc;
+    return rc;
 }
 
 static int run(struct verifying *v)
@@ -124,13 +125,17 @@ static int run(struct verifying *v)
     v->options.out = stdout;
     v->options.finding = tell_finding;
     v->options.arg = v;
-    if (verify(v, &error) < 0)
+    int rc = verify(v, &error);
+    bool written = cmd_flush() == CMD_DONE; /* before the account */
+    if (rc == KRC_OK && written)
+        rc = read_all(v, &error);
+    if (rc == KRC_OK && written)
+        rc = tell_accounts(v, &error);
+    if (rc < 0)
         v->failed = cmd_fail(&error);
     krc_close(v->krc);
     free(v->parts);
-    if (cmd_flush() != CMD_DONE || v->failed)
-        return CMD_FAILED;
-    return v->lossy ? CMD_LOSS : CMD_DONE;
+    return !written || v->failed ? CMD_FAILED : v->lossy ? CMD_LOSS : CMD_DONE;
 }
 
 /* ---- The command line --------------------------------------------------------------------- */
@@ -173,7 +178,8 @@ static int check(const struct verifying *v, int words, char **word)
     if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID ||
         source->max_messages > 0)
         return cmd_usage("verify: everything is read: -o, --until, -e and -c mean nothing here");
-    if (krc_config_get(source->config, "offset.store.file") != NULL || source->has_group)
+    if (krc_config_get(source->config, "offset.store.file") != NULL ||
+        krc_config_get(source->config, "group.id") != NULL)
         return cmd_usage("verify: no offsets are stored: --store and -g mean nothing here");
     return cmd_source_check(source, "verify");
 }

@@ -111,16 +111,16 @@ static int check_batch(struct krc_verify *v, const struct krc_log_batch *batch, 
     check_records(v, batch, &last_record);
     if (krc_batch_control_type(batch->bytes, header, &control_type, &why) < 0)
         tell_batch(v, true, batch, why.message);
-    KRC_TRY(krc_verify_snapshots(v, header->base_offset, error));
     if (header->magic == 2 && header->base_offset != v->next_offset)
         v->last_gap = header->base_offset;
+    KRC_TRY(krc_verify_snapshots(v, header->base_offset, error));
     krc_verify_index(v, batch, last_record);
     krc_verify_timeindex(v, batch);
     KRC_TRY(krc_verify_transactions(v, batch, control_type, error));
     check_epoch(v, header);
     v->next_offset = header->last_offset + 1;
     v->end_known = true;
-    return KRC_OK;
+    return krc_verify_snapshots(v, v->next_offset, error);
 }
 
 static int pass_damage(struct krc_verify *v, const krc_error *why, krc_error *error)

@@ -29,7 +29,7 @@ static int64_t last_stable_offset(const struct krc_verify *v, int64_t producer_i
 }
 
 /* An entry and its marker.  Older brokers write an entry for a marker without a transaction, too,
- * that begins with the marker. */
+ * that begins with the marker.  A transaction that was open before a gap may have ended in it. */
 static void check_entry(struct krc_verify *v, size_t i, const struct krc_txnindex_entry *e)
 {
     const int64_t *start = krc_producers_get(&v->open, e->producer_id);
@@ -37,7 +37,7 @@ static void check_entry(struct krc_verify *v, size_t i, const struct krc_txninde
     int64_t stable = last_stable_offset(v, e->producer_id, e->last_offset);
     if (e->version != 0)
         krc_verify_tell_entry(v, KRC_TXNINDEX, i, "its version is %d, not 0", e->version);
-    if (is_whole(v, e->first_offset) && e->first_offset != began)
+    if (e->first_offset != began && is_whole(v, began) && is_whole(v, e->first_offset))
         krc_verify_tell_entry(v, KRC_TXNINDEX, i,
                               "its transaction of producer %" PRId64 " begins at offset %" PRId64
                               ", not %" PRId64, e->producer_id, began, e->first_offset);
