@@ -52,9 +52,9 @@ static void verify_partition(struct verifying *v, const struct krc_replay_partit
         return;
     }
     fprintf(v->report,
-            "%s-%" PRId32 ": offsets %" PRId64 " to %" PRId64 "; segments %" PRId64 ", bytes %" PRId64
-            ", batches %" PRId64 ", records %" PRId64 ", markers %" PRId64 ", faults %" PRId64
-            ", notes %" PRId64 "\n",
+            "%s-%" PRId32 ": offsets %" PRId64 " to %" PRId64 "; segments %" PRId64
+            ", bytes %" PRId64 ", batches %" PRId64 ", records %" PRId64 ", markers %" PRId64
+            ", faults %" PRId64 ", notes %" PRId64 "\n",
             part->topic, part->partition, s.log_start_offset, s.log_end_offset, s.segments, s.bytes,
             s.batches, s.records, s.markers, s.faults, s.notes);
 }

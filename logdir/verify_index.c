@@ -130,9 +130,9 @@ bool krc_verify_in_order(struct krc_verify *v, enum krc_index_kind kind)
 /* ---- .index ---- */
 
 /*
- * An entry's offset is the last one of the batch that starts at its position.  Before Kafka 1.1 it
- * is the first one there; with other brokers, the last one of all batches that were appended
- * together; and where compaction rewrote the batch, that of its last record.
+ * An entry's offset is the last one of the batch that starts at its position.  Up to Kafka 0.11 it
+ * is the first one there; with later brokers it may be the last one of all batches that were
+ * appended together, and where compaction rewrote the batch, that of its last record.
  */
 static void check_offset(struct krc_verify *v, int64_t last_offset, int64_t last_record)
 {

@@ -203,7 +203,7 @@ START_TEST(offset_index)
     set_int(INDEX, 8, 198 - 118, 4);
     expect_nothing(); /* as if it were the last of an append */
     set_int(INDEX, 8, 175 - 118, 4);
-    expect_nothing(); /* the batch's first, as before Kafka 1.1 */
+    expect_nothing(); /* the batch's first, as Kafka 0.11 has it */
     set_int(INDEX, 8, 174 - 118, 4);
     expect("fault: its offset 174 is no batch's last one: entry 1, byte 8 of DIR/t-0/" INDEX);
     set_int(INDEX, 8, 176 - 118, 4);
