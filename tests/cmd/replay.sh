@@ -121,13 +121,16 @@ for flags in '--format jsonl' '--format raw' '--format segment' '--compress zstd
 done
 
 # killed, wherever that comes: each batch is committed, so that there is much to kill
-killed() { # killed TARGET PROBE: three times, when there is some output, then to the end
+size() {
+    cat $1 2>/dev/null | wc -c
+}
+killed() { # killed TARGET FILES: three times, when the files have grown, then to the end
     for round in 1 2 3; do
+        begun=$(size "$2")
         "$KRC" replay -q -d "$LOGS" --to "$1" -X commit.interval.bytes=1 &
         pid=$!
-        tries=0
-        while kill -0 $pid 2>/dev/null && [ $tries -lt $((round * 3)) ]; do
-            [ -s "$2" ] && tries=$((tries + 1))
+        while kill -0 $pid 2>/dev/null && [ "$(size "$2")" -lt $((begun + 500000)) ]; do
+            :
         done
         kill -9 $pid 2>/dev/null
         wait $pid 2>/dev/null
@@ -136,13 +139,13 @@ killed() { # killed TARGET PROBE: three times, when there is some output, then t
 }
 rm -rf "$to" "$dir/whole"
 run 0 replay -q -d "$LOGS" --to "$dir/whole"
-killed "$to" "$to/codec-lz4-0.jsonl" 2>/dev/null
+killed "$to" "$to/*.jsonl" 2>/dev/null
 same 'killed: files' "$(files "$dir/whole")" "$(files "$to")"
 same 'killed: positions and accounts' "$(sqlite3 "$dir/whole/krc.db" .dump)" \
     "$(sqlite3 "$to/krc.db" .dump)"
 rm -f "$db"*
 run 0 replay -q -d "$LOGS" --to "sqlite:$dir/whole.db"
-killed "sqlite:$db" "$db" 2>/dev/null
+killed "sqlite:$db" "$db*" 2>/dev/null
 same 'killed: tables' "$(sqlite3 "$dir/whole.db" .dump | cksum)" "$(sqlite3 "$db" .dump | cksum)"
 
 # ---- where it starts, and accounts
