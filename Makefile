@@ -47,11 +47,35 @@ $(BUILD)/libkrc.a: $(LIB_OBJ)
 
 $(BUILD)/libkrc.so: $(LIB_OBJ)
 	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libkrc.so.0 $^ -o $@ $(LIBS)
+	@ln -sf libkrc.so $(BUILD)/libkrc.so.0
 
 $(BUILD)/krc: $(CMD_OBJ) $(BUILD)/libkrc.a
 	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 
 include tests/tests.mk
+include bench/bench.mk
+
+PREFIX ?= /usr/local
+
+.PHONY: install
+install: all ## into PREFIX (/usr/local)
+	install -D -m 644 include/krc.h $(DESTDIR)$(PREFIX)/include/krc.h
+	install -D -m 644 $(BUILD)/libkrc.a $(DESTDIR)$(PREFIX)/lib/libkrc.a
+	install -D -m 755 $(BUILD)/libkrc.so $(DESTDIR)$(PREFIX)/lib/libkrc.so.0
+	ln -sf libkrc.so.0 $(DESTDIR)$(PREFIX)/lib/libkrc.so
+	install -D -m 755 $(BUILD)/krc $(DESTDIR)$(PREFIX)/bin/krc
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(LIBS)|' scripts/krc.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/krc.pc
+
+.PHONY: demo
+demo: all ## a replay that is killed on the way, goes on, and accounts for every offset
+	@KRC=$(BUILD)/krc scripts/demo
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile tests/tests.mk bench/bench.mk | \
+	    column -t -s '|'
 
 .PHONY: layers
 layers: ## every room sees only rooms above it

@@ -1,23 +1,112 @@
-# The tests: tests/<room>/test_*.c is one program each, built against the static library's objects
-# and `check`.
+# The tests.  tests/<room>/test_*.c is one program each, built against the static library and
+# `check`; tests/cmd/*.sh run the command; tests/fuzz/fuzz_*.c are fuzz targets.
 
 CHECK_CFLAGS := $(shell $(PKG) --cflags check 2>/dev/null)
 CHECK_LIBS   := $(shell $(PKG) --libs check 2>/dev/null)
 
-UNIT_SRC := $(sort $(wildcard tests/*/test_*.c))
-UNIT_BIN := $(UNIT_SRC:%.c=$(BUILD)/%)
+UNIT_SRC    := $(sort $(wildcard tests/*/test_*.c))
+UNIT_BIN    := $(UNIT_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+FUZZ_SRC    := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_NAMES  := $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%)
+EXAMPLES    := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 
 $(BUILD)/tests/%.o: ALL_CFLAGS += $(CHECK_CFLAGS)
 $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc.a
 	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 
+.PHONY: check
+check: layers documented header unit model command corpora examples ## all of them
+
 .PHONY: unit
 unit: $(UNIT_BIN) ## the rooms' unit tests
-	@for t in $(UNIT_BIN); do $$t || exit 1; done
+	@for t in $(UNIT_BIN); do echo "$$t"; $$t || exit 1; done
 
 .PHONY: command
-command: $(BUILD)/krc ## the command's tests: each script runs it as $KRC
+command: $(BUILD)/krc ## the command, run by scripts
 	@for t in $(sort $(wildcard tests/cmd/*.sh)); do KRC=$(BUILD)/krc sh $$t || exit 1; done
 
--include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(SUPPORT_OBJ:.o=.d)
+# ---- The state machine ---------------------------------------------------------------------------
+
+$(BUILD)/model: $(BUILD)/tests/model/model.o $(BUILD)/libkrc.a
+	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: model
+model: $(BUILD)/model ## walks every state of the offset-tracking machine
+	@$<
+
+# ---- What is generated, and what is public -------------------------------------------------------
+
+GENERATED := docs/offsets.md docs/configuration.md
+
+$(BUILD)/docs/%.md: $(BUILD)/docs/generate/%.o $(BUILD)/libkrc.a
+	@$(CC) $(ALL_LDFLAGS) $^ -o $(BUILD)/docs/generate/$* $(LIBS)
+	@$(BUILD)/docs/generate/$* > $@
+
+.PHONY: docs
+docs: $(GENERATED:%=$(BUILD)/%) ## writes the generated pages anew
+	@for page in $(GENERATED); do cp $(BUILD)/$$page $$page; done
+
+.PHONY: documented
+documented: $(GENERATED:%=$(BUILD)/%) ## the generated pages are those of the code
+	@for page in $(GENERATED); do cmp $(BUILD)/$$page $$page || \
+	    { echo "$$page is not what the code says: make docs" >&2; exit 1; }; done
+
+.PHONY: header
+header: ## the public header is C11 and C++17
+	@printf '#include <krc.h>\nint main(void) { return KRC_OK; }\n' > $(BUILD)/header.c
+	@cp $(BUILD)/header.c $(BUILD)/header.cc
+	@for cc in gcc clang; do $$cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude \
+	    -fsyntax-only $(BUILD)/header.c || exit 1; done
+	@for cxx in g++ clang++; do $$cxx -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude \
+	    -fsyntax-only $(BUILD)/header.cc || exit 1; done
+
+$(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
+	$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..'
+
+.PHONY: examples
+examples: $(EXAMPLES) ## they are built against the shared library and read a real log
+	@$(BUILD)/examples/checksum tests/golden/fixtures/kafka-4.3.1 txns 2>/dev/null | \
+	    grep -q '^228 records' || { echo "examples/checksum reads something else" >&2; exit 1; }
+
+# ---- Fuzzing ----------------------------------------------------------------------------------------
+
+FUZZ_REPLAY := $(FUZZ_NAMES:%=$(BUILD)/fuzz/replay_%)
+
+$(FUZZ_REPLAY): $(BUILD)/fuzz/replay_%: $(BUILD)/tests/fuzz/replay.o \
+                $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/libkrc.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+
+.PHONY: corpora
+corpora: $(FUZZ_REPLAY) ## each fuzz target goes through its corpus
+	@for name in $(FUZZ_NAMES); do \
+	    $(BUILD)/fuzz/replay_$$name tests/fuzz/corpus/$$name || exit 1; done
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= $(FUZZ_NAMES)
+FUZZ_FLAGS   := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+.PHONY: fuzz
+fuzz: | deps ## libFuzzer, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
+	@mkdir -p build/fuzz
+	@for name in $(FUZZ_TARGETS); do \
+	    clang -std=c11 -D_GNU_SOURCE -Iinclude -I. $(DEPS_CFLAGS) $(FUZZ_FLAGS) \
+	        tests/fuzz/fuzz_$$name.c $(LIB_SRC) -o build/fuzz/$$name $(LIBS) || exit 1; \
+	    mkdir -p build/fuzz/corpus/$$name; \
+	    build/fuzz/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+	        -artifact_prefix=build/fuzz/$$name- -print_final_stats=1 build/fuzz/corpus/$$name \
+	        tests/fuzz/corpus/$$name 2>build/fuzz/$$name.log || \
+	        { tail -40 build/fuzz/$$name.log; exit 1; }; \
+	    echo "fuzz $$name: $(FUZZ_SECONDS) s without a finding"; \
+	done
+
+# ---- valgrind ---------------------------------------------------------------------------------------
+
+.PHONY: valgrind
+valgrind: $(UNIT_BIN) ## the unit tests under valgrind, without forking
+	@for t in $(UNIT_BIN); do CK_FORK=no CK_TIMEOUT_MULTIPLIER=60 valgrind -q --leak-check=full \
+	    --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; done
+
+-include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(SUPPORT_OBJ:.o=.d) $(BUILD)/tests/model/model.d \
+         $(FUZZ_SRC:%.c=$(BUILD)/%.d)
