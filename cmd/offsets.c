@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
+#include "cmd/source.h"
 #include "cmd/times.h"
 
 #define MAX_FILE_BYTES (64 << 20)
@@ -215,14 +216,6 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static bool parse_number(const char *text, int64_t *number)
-{
-    char *end;
-    errno = 0;
-    *number = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && *text != ' ';
-}
-
 static int set_target(struct offsets_options *options, const char *flag)
 {
     const char *value = options->target_value;
@@ -232,11 +225,11 @@ static int set_target(struct offsets_options *options, const char *flag)
     options->target_flag = flag;
     switch (options->target) {
     case TO_OFFSET:
-        if (!parse_number(value, number) || *number < 0)
+        if (!cmd_parse_number(value, number) || *number < 0)
             return cmd_usage("--to-offset %s: give a number from 0", value);
         return CMD_DONE;
     case SHIFT_BY:
-        if (!parse_number(value, number))
+        if (!cmd_parse_number(value, number))
             return cmd_usage("--shift-by %s: give a number, such as -10", value);
         return CMD_DONE;
     case TO_DATETIME:
@@ -253,27 +246,19 @@ static int set_target(struct offsets_options *options, const char *flag)
     }
 }
 
-static int set_property(struct offsets_options *options, const char *name, const char *value)
-{
-    krc_error error;
-    if (krc_config_set(options->config, name, value, &error) < 0)
-        return cmd_usage("%s", error.message);
-    return CMD_DONE;
-}
-
 static int set_named_property(struct offsets_options *options, char *text)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL)
         return cmd_usage("-X %s: give a property as NAME=VALUE", text);
     *equals = '\0';
-    return set_property(options, text, equals + 1);
+    return cmd_set_property(options->config, text, equals + 1);
 }
 
 static int set_isolation_level(struct offsets_options *options, const char *level)
 {
     options->read_uncommitted = strcmp(level, "read_uncommitted") == 0;
-    return set_property(options, "isolation.level", level);
+    return cmd_set_property(options->config, "isolation.level", level);
 }
 
 static int add_log_dir(struct offsets_options *options, const char *path)
@@ -281,12 +266,6 @@ static int add_log_dir(struct offsets_options *options, const char *path)
     krc_error error;
     options->has_source = true;
     return krc_config_add_log_dir(options->config, path, &error) < 0 ? cmd_fail(&error) : CMD_DONE;
-}
-
-/* `rejection`: why a topic or a list of partitions cannot be, or NULL. */
-static int judged(const char *rejection, const char *value)
-{
-    return rejection == NULL ? CMD_DONE : cmd_usage("%s: %s", value, rejection);
 }
 
 static int set_option(struct offsets_options *options, int option, char *value, const char *flag)
@@ -299,9 +278,9 @@ static int set_option(struct offsets_options *options, int option, char *value, 
         options->group = value;
         return CMD_DONE;
     case 't':
-        return judged(cmd_select_topic(&options->selection, value), value);
+        return cmd_judged(cmd_select_topic(&options->selection, value), value);
     case 'p':
-        return judged(cmd_select_partitions(&options->selection, value), value);
+        return cmd_judged(cmd_select_partitions(&options->selection, value), value);
     case 'd':
         return add_log_dir(options, value);
     case 'X':

@@ -22,9 +22,10 @@ static const char help_text[] =
     "\n"
     "  -J, --json               one JSON object a line\n"
     "      --encoding base64    --json: all keys, values and headers in base64\n"
-    "  -f, --format FORMAT      %t topic, %p partition, %o offset, %T timestamp, %k key, %s value,\n"
-    "                           %h headers, %K and %S their lengths (-1: null), %R the value's as\n"
-    "                           a binary int32, %%; \\n \\t \\r \\xNN. '' reads and prints nothing\n"
+    "  -f, --format FORMAT      %t topic, %p partition, %o offset, %T timestamp, %k key,\n"
+    "                           %s value, %h headers, %K and %S their lengths (-1: null), %R\n"
+    "                           the value's as a binary int32, %%; \\n \\t \\r \\xNN.\n"
+    "                           '' reads and checks everything, and prints nothing\n"
     "  -D DELIMITER             behind each value instead of a newline\n"
     "  -K DELIMITER             the key and this before each value\n"
     "  -Z                       NULL for null keys and values\n"
@@ -35,17 +36,6 @@ static const char help_text[] =
     "      --digest             instead of records, a line for each partition: topic, partition,\n"
     "                           first, next, records, CRC-32C of offsets, times, keys and values\n"
     "With --store, positions are committed after stdout took the records: at least once.\n"
-    "\n"
-    "JSON fields, and what kcat calls them:\n"
-    "  topic, partition, offset    the same\n"
-    "  timestamp                   ts\n"
-    "  timestampType               tstype: CreateTime is create, LogAppendTime logappend,\n"
-    "                              NoTimestampType unknown\n"
-    "  leaderEpoch                 -\n"
-    "  key                         key\n"
-    "  value                       payload\n"
-    "  headers [{key, value}]      headers\n"
-    "  keyBase64, valueBase64      - (of what is no valid UTF-8)\n"
     "\n";
 
 /* ---- Reading ------------------------------------------------------------------------------ */
@@ -69,22 +59,22 @@ static void turn_to(struct reading *r, const struct krc_batch_info *info)
 static int take_records(struct reading *r, krc_batch *batch, const struct krc_batch_info *info,
                         krc_error *error)
 {
-    struct krc_record record = {.offset = -1};
-    int32_t taken = 0;
-    int rc = KRC_OK;
-    for (; rc == KRC_OK && r->left > 0 && krc_next(batch, &record) == 1; taken++, r->left--) {
-        rc = read_print(r, info, &record, error);
+    struct krc_record record;
+    int64_t next = info->next_offset;
+    while (krc_next(batch, &record) == 1) {
+        if (r->left == 0) {
+            next = record.offset;
+            break;
+        }
+        int rc = read_print(r, info, &record, error);
         if (rc == KRC_OK && r->options->unbuffered)
             rc = read_flush(r, error);
+        if (rc < 0)
+            return rc;
+        r->left--;
     }
-    if (rc < 0)
-        return rc;
     r->stopped = r->left == 0;
-    if (taken == info->records)
-        return krc_ack(r->krc, info->topic, info->partition, info->next_offset, error);
-    if (record.offset + 1 < info->next_offset && taken > 0)
-        return krc_ack(r->krc, info->topic, info->partition, record.offset + 1, error);
-    return KRC_OK;
+    return krc_ack(r->krc, info->topic, info->partition, next, error);
 }
 
 /* What was acknowledged is committed once stdout has it. */
@@ -225,10 +215,10 @@ static int read_all(const struct read_options *options)
         rc = read_records(&r, &error);
     if (rc == KRC_OK)
         rc = end(&r, &error);
+    if (rc == KRC_OK)
+        rc = tell_accounts(&r, &error);
     if (rc < 0)
         cmd_fail(&error);
-    if (r.krc != NULL && tell_accounts(&r, &error) < 0)
-        rc = cmd_fail(&error);
     krc_close(r.krc);
     krc_text_free(r.out);
     free(r.parts);
@@ -304,7 +294,7 @@ static int set_option(struct arguments *arguments, int option, char *value)
                                             : cmd_usage("--encoding %s: say base64", value);
     case 'h':
         options->source.finished = true;
-        printf("%s%s", help_text, cmd_source_help);
+        printf("%s%s%s", help_text, cmd_json_help, cmd_source_help);
         return cmd_flush();
     case '?':
         return CMD_USAGE;

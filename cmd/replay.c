@@ -25,12 +25,10 @@ static const char help_text[] =
     "      --rotate 1GiB|1h     another file when one has so many bytes (KiB, MiB, GiB, TiB), or\n"
     "                           when a batch's time enters a later hour (UTC)\n"
     "      --jobs N             partitions at a time (default 1)\n"
-    "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated below\n"
-    "                           what was written, or the topic made again\n"
-    "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing was\n"
-    "written yet.\n"
-    "\n"
-    "JSON fields, and what kcat calls them: `krc read --help`.\n"
+    "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated\n"
+    "                           below what was written, or the topic made again\n"
+    "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing\n"
+    "was written yet.\n"
     "\n";
 
 struct arguments {
@@ -212,7 +210,8 @@ static bool parse_size(const char *text, int64_t *bytes)
     char *end;
     long long number = strtoll(text, &end, 10);
     const char *unit = *end == '\0' ? NULL : strchr(units, *end);
-    if (*text < '0' || *text > '9' || (*end != '\0' && (unit == NULL || strcmp(end + 1, "iB") != 0)))
+    bool known = *end == '\0' || (unit != NULL && strcmp(end + 1, "iB") == 0);
+    if (*text < '0' || *text > '9' || !known)
         return false;
     int64_t factor = unit == NULL ? 1 : (int64_t)1024 << 10 * (unit - units);
     return !__builtin_mul_overflow((int64_t)number, factor, bytes) && *bytes > 0;
@@ -270,7 +269,7 @@ static int set_option(struct arguments *arguments, int option, char *value)
         return CMD_DONE;
     case 'h':
         arguments->source.finished = true;
-        printf("%s%s", help_text, cmd_source_help);
+        printf("%s%s%s", help_text, cmd_json_help, cmd_source_help);
         return cmd_flush();
     case '?':
         return CMD_USAGE;

@@ -36,6 +36,18 @@ const char cmd_source_help[] =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but offsets were lost or skipped.\n";
 
+const char cmd_json_help[] =
+    "JSON fields, and what kcat calls them:\n"
+    "  topic, partition, offset, key    the same\n"
+    "  timestamp                        ts\n"
+    "  timestampType                    tstype: CreateTime is create, LogAppendTime logappend,\n"
+    "                                   NoTimestampType unknown\n"
+    "  leaderEpoch                      -\n"
+    "  value                            payload\n"
+    "  headers [{key, value}, ...]      headers {key: value, ...}\n"
+    "  keyBase64, valueBase64           - (instead of what is no valid UTF-8)\n"
+    "\n";
+
 int cmd_source_init(struct cmd_source *source)
 {
     krc_error error;
@@ -60,6 +72,11 @@ int cmd_set_property(krc_config *config, const char *name, const char *value)
     if (krc_config_set(config, name, value, &error) < 0)
         return cmd_usage("%s", error.message);
     return CMD_DONE;
+}
+
+int cmd_judged(const char *rejection, const char *value)
+{
+    return rejection == NULL ? CMD_DONE : cmd_usage("%s: %s", value, rejection);
 }
 
 static int list_properties(struct cmd_source *source)
@@ -131,12 +148,6 @@ static int set_log_level(struct cmd_source *source, const char *level)
     return CMD_DONE;
 }
 
-/* `rejection`: why a topic or a list of partitions cannot be, or NULL. */
-static int judged(const char *rejection, const char *value)
-{
-    return rejection == NULL ? CMD_DONE : cmd_usage("%s: %s", value, rejection);
-}
-
 static int set_where(struct cmd_source *source, int option, const char *value)
 {
     if (option == CMD_OPT_UNTIL && !cmd_parse_until(value, &source->until))
@@ -177,9 +188,9 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case 'd':
         return add_log_dir(source, value);
     case 't':
-        return judged(cmd_select_topic(&source->selection, value), value);
+        return cmd_judged(cmd_select_topic(&source->selection, value), value);
     case 'p':
-        return judged(cmd_select_partitions(&source->selection, value), value);
+        return cmd_judged(cmd_select_partitions(&source->selection, value), value);
     case 'o':
     case CMD_OPT_UNTIL:
         return set_where(source, option, value);

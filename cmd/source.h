@@ -57,8 +57,8 @@ enum {
     CMD_OPT_OWN,
 };
 
-/* What --help says of them. */
-extern const char cmd_source_help[];
+/* What --help says of them, and of the JSON lines. */
+extern const char cmd_source_help[], cmd_json_help[];
 
 /* CMD_DONE, or CMD_FAILED with the reason said. */
 int cmd_source_init(struct cmd_source *source);
@@ -69,6 +69,10 @@ int cmd_source_option(struct cmd_source *source, int option, char *value);
 
 /* Sets a property: CMD_DONE, or CMD_USAGE with the reason said. */
 int cmd_set_property(krc_config *config, const char *name, const char *value);
+
+/* What cmd_select_topic and cmd_select_partitions returned of a value: CMD_DONE, or CMD_USAGE with
+ * the reason said. */
+int cmd_judged(const char *rejection, const char *value);
 
 /* Whether all the flags together make sense, and name a source. */
 int cmd_source_check(const struct cmd_source *source, const char *command);

@@ -68,20 +68,20 @@ int krc_text_add_json(krc_text *text, const struct krc_record *record,
     return krc_json_line(&text->bytes, &text->prefix, record, type, base64, error);
 }
 
-static uint32_t digest_bytes(uint32_t digest, struct krc_bytes bytes)
+static void put_length(uint8_t *p, struct krc_bytes bytes)
 {
-    uint8_t length[4];
-    krc_put_be32(length, bytes.data == NULL ? UINT32_MAX : (uint32_t)bytes.len);
-    digest = krc_crc32c(digest, length, sizeof length);
-    return krc_crc32c(digest, bytes.data, bytes.len);
+    krc_put_be32(p, bytes.data == NULL ? UINT32_MAX : (uint32_t)bytes.len);
 }
 
 uint32_t krc_digest_record(uint32_t digest, const struct krc_record *record)
 {
-    uint8_t numbers[16];
+    uint8_t numbers[20], value_length[4];
     krc_put_be64(numbers, (uint64_t)record->offset);
     krc_put_be64(numbers + 8, (uint64_t)record->timestamp_ms);
+    put_length(numbers + 16, record->key);
+    put_length(value_length, record->value);
     digest = krc_crc32c(digest, numbers, sizeof numbers);
-    digest = digest_bytes(digest, record->key);
-    return digest_bytes(digest, record->value);
+    digest = krc_crc32c(digest, record->key.data, record->key.len);
+    digest = krc_crc32c(digest, value_length, sizeof value_length);
+    return krc_crc32c(digest, record->value.data, record->value.len);
 }
