@@ -197,8 +197,9 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case CMD_OPT_FROM_BEGINNING:
         source->from.kind = CMD_EARLIEST;
         return CMD_DONE;
-    case 'e':
-        source->until.kind = CMD_END;
+    case 'e': /* says no more than another end that is given */
+        if (source->until.kind == CMD_UNSAID)
+            source->until.kind = CMD_END;
         return CMD_DONE;
     case 'c':
         return set_number("-c", value, 1, INT64_MAX, &source->max_messages);
