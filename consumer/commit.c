@@ -6,7 +6,8 @@
 
 #include "consumer/handle.h"
 
-static struct krc_part *assigned(krc *handle, const char *topic, int32_t partition, krc_error *error)
+static struct krc_part *assigned(krc *handle, const char *topic, int32_t partition,
+                                 krc_error *error)
 {
     struct krc_part *part = krc_find_part(handle, topic, partition);
     if (part == NULL)
@@ -33,7 +34,8 @@ static struct krc_account account_inside(const struct krc_span *span, int64_t *o
     return account;
 }
 
-int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offset, krc_error *error)
+int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offset,
+            krc_error *error)
 {
     struct krc_part *part = assigned(handle, topic, partition, error);
     if (part == NULL)
@@ -87,6 +89,11 @@ static bool has_news(const struct krc_part *part)
 
 static int put_resets(struct krc_part *part, const char *group, krc_error *error)
 {
+    if (part->reset_forgotten)
+        return krc_fail(error, KRC_E_NOMEM,
+                        "memory ran out when the position of %s-%d was reset, so that this cannot "
+                        "be recorded with the offset: open the consumer anew",
+                        part->place->topic, (int)part->place->partition);
     for (size_t i = 0; i < part->reset_count; i++) {
         const struct krc_pending_reset *reset = &part->resets[i];
         bool forward = !reset->update.new_history && reset->update.to > reset->update.from;
@@ -161,7 +168,8 @@ int krc_commit(krc *handle, krc_error *error)
     return KRC_OK;
 }
 
-int krc_position(const krc *handle, const char *topic, int32_t partition, struct krc_position *position)
+int krc_position(const krc *handle, const char *topic, int32_t partition,
+                 struct krc_position *position)
 {
     const struct krc_part *part = krc_find_part(handle, topic, partition);
     if (part == NULL)

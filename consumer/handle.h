@@ -38,6 +38,7 @@ struct krc_part {
     size_t span_count, span_capacity;
     struct krc_pending_reset *resets;
     size_t reset_count;
+    bool reset_forgotten;      /* for want of memory: to commit without it would hide it */
     /* once the end is reached, as krc_position gives them: */
     int64_t stable, undecided, log_end;
     bool settled;

@@ -16,7 +16,7 @@
 
 enum { SCRATCH_KEPT = 4 << 20 }; /* what a batch's buffer may keep from one use to the next */
 
-/* ---- Events ----------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 /* Nobody reads them: the oldest go, and that is told. */
 static void drop_oldest(krc *handle)
@@ -57,8 +57,9 @@ static void keep_reset(struct krc_part *part, const struct krc_event *event,
 {
     size_t size = (part->reset_count + 1) * sizeof *part->resets;
     struct krc_pending_reset *resets = realloc(part->resets, size);
+    part->reset_forgotten |= resets == NULL;
     if (resets == NULL)
-        return; /* the event and the account still tell of it */
+        return;
     part->resets = resets;
     struct krc_pending_reset *reset = &resets[part->reset_count++];
     *reset = (struct krc_pending_reset){
@@ -80,7 +81,7 @@ void krc_part_event(void *arg, const struct krc_event *event,
     krc_push_event(part->krc, event);
 }
 
-/* ---- Batches ------------------------------------------------------------------------------------ */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 static void link_first(struct krc_batch **list, struct krc_batch *batch)
 {
@@ -185,7 +186,7 @@ void krc_release(krc_batch *batch)
     put_back(part->krc, batch);
 }
 
-/* ---- Polling ------------------------------------------------------------------------------------ */
+/* ---- Polling --------------------------------------------------------------------------------- */
 
 static int open_part(struct krc_part *part, krc_error *error)
 {

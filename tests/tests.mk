@@ -15,6 +15,10 @@ $(BUILD)/tests/%.o: ALL_CFLAGS += $(CHECK_CFLAGS)
 $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc.a
 	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 
+# Allocations that fail on demand.
+$(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+                                                -Wl,--wrap=strdup,--wrap=strndup
+
 .PHONY: check
 check: layers documented header unit model command corpora examples ## all of them
 

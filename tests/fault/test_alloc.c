@@ -1,0 +1,212 @@
+/*
+ * The i-th allocation fails, for every i: each call says KRC_E_NOMEM or does what it should, and
+ * nothing is leaked (under ASan).  The linker puts the functions below in the place of malloc and
+ * its like (tests.mk), in the library's code and here.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/store.h"
+#include "tests/support/consume.h"
+#include "tests/support/makelog.h"
+#include "tests/support/run.h"
+#include "tests/support/tempdir.h"
+
+#define FIXTURES "tests/golden/fixtures/"
+
+static long allocations_left = -1; /* until one fails; below 0: none does */
+
+static bool fails(void)
+{
+    return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+#define WRAP(result, name, parameters, arguments) \
+    result __real_##name parameters;              \
+    result __wrap_##name parameters;              \
+    result __wrap_##name parameters               \
+    {                                             \
+        return fails() ? NULL : __real_##name arguments; \
+    }
+WRAP(void *, malloc, (size_t size), (size))
+WRAP(void *, calloc, (size_t count, size_t size), (count, size))
+WRAP(void *, realloc, (void *data, size_t size), (data, size))
+WRAP(char *, strdup, (const char *text), (text))
+WRAP(char *, strndup, (const char *text, size_t len), (text, len))
+
+/* What is read, and what must come of it. */
+struct job {
+    const char *folder, *topic;
+    int partition;
+    int64_t start;
+    const char *isolation, *store;
+    int64_t delivered, position; /* in the end */
+};
+
+static int configure(krc_config *config, const struct job *job, krc_error *error)
+{
+    int rc = krc_config_set(config, "log.dirs", job->folder, error);
+    if (rc == 0)
+        rc = krc_config_set(config, "isolation.level", job->isolation, error);
+    if (rc == 0)
+        rc = krc_config_set(config, "offset.store.file", job->store, error);
+    return rc;
+}
+
+static int read_all(krc *handle, const struct job *job, krc_error *error)
+{
+    krc_batch *batch;
+    struct krc_batch_info info;
+    int rc;
+    while ((rc = krc_poll(handle, 0, &batch)) == 1) {
+        struct krc_record record;
+        while (krc_next(batch, &record) == 1)
+            continue;
+        krc_batch_info(batch, &info);
+        rc = krc_ack(handle, job->topic, job->partition, info.next_offset, error);
+        krc_release(batch);
+        if (rc < 0)
+            return rc;
+    }
+    if (rc < 0)
+        *error = *krc_last_error(handle);
+    return rc;
+}
+
+static int ask_and_read(krc *handle, const struct job *job, krc_error *error)
+{
+    struct krc_log_offsets offsets;
+    int64_t offset;
+    int rc = krc_log_offsets(handle, job->topic, job->partition, &offsets, error);
+    if (rc == 0)
+        rc = krc_offset_for_time(handle, job->topic, job->partition, 1795975730724, &offset, error);
+    if (rc == 0)
+        rc = krc_assign(handle, job->topic, job->partition, job->start, KRC_NO_END, error);
+    if (rc == 0)
+        rc = read_all(handle, job, error);
+    if (rc == 0 && job->store[0] != '\0')
+        rc = krc_commit(handle, error);
+    return rc;
+}
+
+static int run(const struct job *job, struct krc_position *at)
+{
+    krc_error error = {0};
+    krc *handle = NULL;
+    krc_config *config = krc_config_new();
+    int rc = config == NULL ? KRC_E_NOMEM : configure(config, job, &error);
+    if (rc == 0)
+        rc = krc_open(&handle, config, &error);
+    if (rc == 0)
+        rc = ask_and_read(handle, job, &error);
+    if (rc == 0)
+        rc = krc_position(handle, job->topic, job->partition, at);
+    if (rc < 0 && config != NULL && error.code != KRC_OK)
+        ck_assert_int_eq(error.code, rc);
+    krc_close(handle);
+    krc_config_free(config);
+    return rc;
+}
+
+static int count_reset(void *count, const char *group, const char *topic, int32_t partition,
+                       const struct krc_store_reset *reset)
+{
+    (void)group, (void)topic, (void)partition, (void)reset;
+    ++*(int *)count;
+    return 0;
+}
+
+/* A start below the log start offset is a reset, and the store must tell of it. */
+static void check_store(const struct job *job)
+{
+    struct krc_store *store;
+    int resets = 0;
+    ck_assert_int_eq(krc_store_open(&store, job->store, KRC_STORE_EXISTING, NULL), 0);
+    ck_assert_int_eq(krc_store_each_reset(store, NULL, count_reset, &resets, NULL), 0);
+    ck_assert_int_eq(resets, job->start >= 0);
+    krc_store_close(store);
+}
+
+static void check_job(const struct job *job)
+{
+    long failed = 0;
+    for (long i = 0;; i++) {
+        struct krc_position at;
+        if (job->store[0] != '\0')
+            unlink(job->store);
+        allocations_left = i;
+        int rc = run(job, &at);
+        bool all = allocations_left >= 0;
+        allocations_left = -1;
+        ck_assert_msg(rc == 0 || rc == KRC_E_NOMEM, "allocation %ld: %s", i, krc_code_name(rc));
+        failed += rc < 0;
+        if (rc == 0) {
+            ck_assert_int_eq(at.position, job->position);
+            ck_assert_int_eq(at.read.delivered, job->delivered);
+            account_text(&at.read);
+            if (job->store[0] != '\0')
+                check_store(job);
+        }
+        if (all)
+            break;
+    }
+    ck_assert_int_gt(failed, 30);
+}
+
+START_TEST(transactions)
+{
+    check_job(&(struct job){FIXTURES "kafka-4.3.1/txns-open-0", "txns-open", 0, KRC_EARLIEST,
+                            "read_committed", "", 78, 136});
+}
+END_TEST
+
+START_TEST(from_within_transactions)
+{
+    check_job(&(struct job){FIXTURES "kafka-4.3.1/txns-open-0", "txns-open", 0, 100,
+                            "read_committed", "", 29, 136});
+}
+END_TEST
+
+START_TEST(a_whole_data_folder)
+{
+    check_job(&(struct job){FIXTURES "kafka-4.3.1", "txns-segments", 0, KRC_EARLIEST,
+                            "read_uncommitted", "", 921, 980});
+}
+END_TEST
+
+START_TEST(old_wrappers)
+{
+    check_job(&(struct job){FIXTURES "kafka-0.11-upgraded-from-0.10/v1-gzip-0", "v1-gzip", 0,
+                            KRC_EARLIEST, "read_committed", "", 300, 300});
+}
+END_TEST
+
+START_TEST(with_a_store)
+{
+    char store[256], folder[256];
+    make_setup();
+    make_plain(5, 20);
+    make_batch(25, 5, 7);
+    make_marker(30, 7, COMMIT);
+    make_segment(5);
+    snprintf(store, sizeof store, "%s", tempdir_path("krc.db"));
+    snprintf(folder, sizeof folder, "%s", tempdir_path("data"));
+    check_job(&(struct job){folder, "t", 0, KRC_STORED, "read_committed", store, 25, 31});
+    check_job(&(struct job){folder, "t", 0, 0, "read_committed", store, 25, 31});
+    make_teardown();
+}
+END_TEST
+
+static void nothing(void)
+{
+}
+
+int main(void)
+{
+    const TTest *const tests[] = {transactions, from_within_transactions, a_whole_data_folder,
+                                  old_wrappers, with_a_store};
+    return run_tests("fault/alloc", tests, sizeof tests / sizeof *tests, nothing, nothing);
+}
