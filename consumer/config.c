@@ -21,9 +21,9 @@ static const struct property {
 #define FIELD(name) offsetof(krc_config, name)
     {{"auto.offset.reset", "nearest, earliest, latest, none, error, by_duration:DURATION",
       "nearest",
-      "where to go on when the committed offset is not in the log, or there is none: nearest is the "
-      "log start for an offset below it, and for one beyond the end the place where the histories "
-      "diverge; none (also error) stops"},
+      "where to go on when the committed offset is not in the log, or there is none: nearest is "
+      "the log start for an offset below it, and for one beyond the end the place where the "
+      "histories diverge; none (also error) stops"},
      parse_reset, FIELD(reset_policy), 0, 0, NULL},
     {{"commit.interval.bytes", "bytes", "4194304",
       "replay commits at the end of the batch with which so much output has come together"},
@@ -32,8 +32,8 @@ static const struct property {
       "a batch that decompresses to more is an error, and the position holds in front of it"},
      parse_bytes, FIELD(max_decompressed_bytes), 1, INT32_MAX, NULL},
     {{"group.id", "text", "",
-      "whose committed offsets; the rows of an offset store are named by it, \"default\" where it is "
-      "empty"},
+      "whose committed offsets; the rows of an offset store are named by it, \"default\" where it "
+      "is empty"},
      parse_text, FIELD(group_id), 0, 0, NULL},
     {{"isolation.level", "read_committed, read_uncommitted", "read_committed",
       "read_committed leaves out aborted transactions and ends at the last stable offset"},
@@ -65,7 +65,7 @@ bool krc_config_property(size_t i, struct krc_property *property)
     return true;
 }
 
-/* ---- Values ----------------------------------------------------------------------------------- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static int64_t *number_field(krc_config *config, size_t property)
 {
@@ -229,7 +229,7 @@ int krc_config_add_log_dir(krc_config *config, const char *path, krc_error *erro
     return add_log_dir(config, path, strlen(path), error);
 }
 
-/* ---- Names ------------------------------------------------------------------------------------ */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -293,7 +293,7 @@ const char *krc_config_get(const krc_config *config, const char *name)
     return i == PROPERTY_COUNT || config->texts[i][0] == '\0' ? NULL : config->texts[i];
 }
 
-/* ---- The whole -------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 krc_config *krc_config_new(void)
 {

@@ -263,7 +263,7 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
     return rc < 0 ? rc : KRC_OK;
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------- */
+/* ---- Questions ------------------------------------------------------------------------------- */
 
 int krc_logsource_stable(struct krc_logsource *source, int64_t *stable, krc_error *error)
 {

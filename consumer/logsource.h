@@ -14,7 +14,8 @@ struct krc_item {
     enum { KRC_ITEM_RECORDS, KRC_ITEM_PASSED, KRC_ITEM_END, KRC_ITEM_OUT_OF_RANGE } type;
     int64_t from, to;
     enum krc_fate fate;         /* PASSED */
-    struct krc_log_batch batch; /* RECORDS, and PASSED where a batch was read: else .bytes is NULL */
+    struct krc_log_batch batch; /* RECORDS, and PASSED where a batch was read, else .bytes is
+                                   NULL */
     struct krc_records records; /* RECORDS: to be walked, those outside [from, to) left out */
     int32_t count;              /* RECORDS: of those in [from, to) */
     int64_t delivered;          /* RECORDS: the offsets they have: Kafka 0.7 gives one to a set */

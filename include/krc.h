@@ -304,7 +304,7 @@ struct krc_position {
     int64_t high_watermark;     /* -1: not known */
     int64_t log_end_offset;     /* -1: not known yet */
     int32_t leader_epoch;       /* of the batch before `acknowledged`, -1: none */
-    int64_t undecided; /* offsets between the last stable offset and the end of what was asked for */
+    int64_t undecided; /* offsets between the last stable offset and the end that was asked for */
     struct krc_account read;         /* of [start, position) */
     struct krc_account account;      /* of [start, acknowledged) */
 };
@@ -314,7 +314,14 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
 /*
  * What happened besides records.  Offsets: `from` and `to` frame the range that the event is about.
  */
-#define KRC_EVENTS(X)                                                                              X(KRC_EVENT_CAUGHT_UP, "caught up")  /* the end, of the log or as asked for: at `from` */      X(KRC_EVENT_RESET, "reset")          /* moved from `from` to `to`, by policy */                X(KRC_EVENT_LOST, "lost")            /* [from, to) is gone */                                  X(KRC_EVENT_SKIPPED, "skipped")      /* [from, to) is corrupt, and was skipped as told */      X(KRC_EVENT_TRUNCATED, "truncated")  /* the log was truncated at `to`; was at `from` */        X(KRC_EVENT_RECREATED, "recreated")  /* another topic of the same name; was at `from` */       X(KRC_EVENT_NOTE, "note")            /* nothing is lost, but it should be known */
+#define KRC_EVENTS(X)                                                                          \
+    X(KRC_EVENT_CAUGHT_UP, "caught up") /* the end, of the log or as asked for: at `from` */   \
+    X(KRC_EVENT_RESET, "reset")         /* moved from `from` to `to`, by policy */             \
+    X(KRC_EVENT_LOST, "lost")           /* [from, to) is gone */                               \
+    X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, and was skipped as told */   \
+    X(KRC_EVENT_TRUNCATED, "truncated") /* the log was truncated at `to`; was at `from` */     \
+    X(KRC_EVENT_RECREATED, "recreated") /* another topic of the same name; was at `from` */    \
+    X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */
 
 enum krc_event_type {
 #define KRC_EVENT_ENUM(name, text) name,
