@@ -22,8 +22,10 @@ static const int64_t segment_bytes = 1 << 30;
 struct log {
     char folder[4096];
     int fd;
-    int64_t offset, segment_size;
-    struct krc_buffer out;
+    int64_t offset, segment_base, segment_size;
+    struct krc_buffer out;   /* one batch */
+    struct krc_buffer index; /* an entry each 4 KiB, as a broker makes it */
+    int64_t indexed;
 };
 
 static void die(const char *what)
@@ -34,17 +36,36 @@ static void die(const char *what)
 
 static void flush_log(struct log *log)
 {
+    if (log->segment_size - log->indexed > 4096) {
+        build_int(&log->index, log->offset - 1 - log->segment_base, 4);
+        build_int(&log->index, log->segment_size, 4);
+        log->indexed = log->segment_size;
+    }
     if (log->out.len > 0 && write(log->fd, log->out.data, log->out.len) != (ssize_t)log->out.len)
         die("write");
     log->segment_size += (int64_t)log->out.len;
     log->out.len = 0;
 }
 
+static void end_segment(struct log *log)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%020lld.index", log->folder, (long long)log->segment_base);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (fd < 0 || write(fd, log->index.data, log->index.len) != (ssize_t)log->index.len)
+        die(path);
+    close(fd);
+    close(log->fd);
+    log->index.len = 0;
+}
+
 static void roll(struct log *log)
 {
     char path[4200];
     if (log->fd >= 0)
-        close(log->fd);
+        end_segment(log);
+    log->segment_base = log->offset;
+    log->indexed = 0;
     snprintf(path, sizeof path, "%s/%020lld.log", log->folder, (long long)log->offset);
     log->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     if (log->fd < 0)
@@ -132,8 +153,9 @@ static void make_partition(const char *folder, int partition, int codec, int64_t
         if (log.segment_size > segment_bytes)
             roll(&log);
     }
-    close(log.fd);
+    end_segment(&log);
     krc_buffer_free(&log.out);
+    krc_buffer_free(&log.index);
 }
 
 int main(int argc, char **argv)

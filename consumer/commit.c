@@ -46,23 +46,19 @@ int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offs
                         "%s-%d: offset %lld cannot be acknowledged: %lld to %lld can", topic,
                         (int)partition, (long long)next_offset, (long long)offsets->acknowledged,
                         (long long)offsets->position);
-    size_t done = 0;
-    while (done < part->span_count && part->spans[done].to <= next_offset)
-        done++;
+    struct krc_span *span;
+    while ((span = krc_spans_oldest(&part->spans)) != NULL && span->to <= next_offset)
+        krc_spans_drop_oldest(&part->spans);
     struct krc_account account = offsets->account;
     int32_t epoch = offsets->epoch;
     int64_t offset = next_offset;
-    if (done < part->span_count) {
-        const struct krc_span *span = &part->spans[done];
+    if (span != NULL) {
         account = account_inside(span, &offset);
         epoch = offset > span->from ? span->epoch : span->epoch_before;
     }
-    if (offset > offsets->acknowledged)
-        KRC_TRY(krc_tracker_ack(&part->tracker, offset, epoch, &account, error));
-    part->span_count -= done;
-    if (done > 0)
-        memmove(part->spans, part->spans + done, part->span_count * sizeof *part->spans);
-    return KRC_OK;
+    return offset > offsets->acknowledged
+               ? krc_tracker_ack(&part->tracker, offset, epoch, &account, error)
+               : KRC_OK;
 }
 
 struct krc_account krc_account_join(const struct krc_account *stored, const struct krc_account *run)

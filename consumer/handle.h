@@ -4,17 +4,9 @@
 #ifndef KRC_CONSUMER_HANDLE_H
 #define KRC_CONSUMER_HANDLE_H
 
+#include "consumer/spans.h"
 #include "consumer/tracker.h"
 #include "store/store.h"
-
-/* A batch that was handed out and is not acknowledged yet. */
-struct krc_span {
-    int64_t from, to;
-    struct krc_account before; /* of [start, from) */
-    int32_t epoch_before;      /* the leader epoch before `from` */
-    int32_t epoch;
-    struct krc_batch *batch;   /* NULL: released */
-};
 
 /* A reset that was not committed yet. */
 struct krc_pending_reset {
@@ -34,8 +26,7 @@ struct krc_part {
     struct krc_start stored;
     int32_t history;           /* of what is being read */
     struct krc_account base;   /* what the store has of this history, before this run */
-    struct krc_span *spans;    /* in the order of offsets */
-    size_t span_count, span_capacity;
+    struct krc_spans spans;
     struct krc_pending_reset *resets;
     size_t reset_count;
     bool reset_forgotten;      /* for want of memory: to commit without it would hide it */
@@ -48,6 +39,7 @@ struct krc_batch {
     struct krc_part *part;
     struct krc_item item;
     struct krc_buffer scratch;
+    uint64_t span; /* its number in the part's spans */
     struct krc_batch *next, **back; /* in the handle's list: of those out, or of those to reuse */
 };
 
@@ -66,7 +58,7 @@ struct krc {
     krc_error error;
 };
 
-enum { KRC_EVENTS_KEPT = 1024, KRC_SPANS_KEPT = 1024 };
+enum { KRC_EVENTS_KEPT = 1024 };
 
 struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition);
 const struct krc_log_place *krc_find_place(const krc *handle, const char *topic, int32_t partition);

@@ -51,7 +51,7 @@ static void part_free(struct krc_part *part)
         return;
     if (part->state == KRC_PART_OPEN)
         krc_tracker_close(&part->tracker);
-    free(part->spans);
+    krc_spans_free(&part->spans);
     free(part->resets);
     free(part);
 }

@@ -74,7 +74,7 @@ void krc_part_event(void *arg, const struct krc_event *event,
     if (reset != NULL && reset->new_history) {
         part->history++;
         part->base = (struct krc_account){.from = -1, .to = -1};
-        part->span_count = 0;
+        krc_spans_clear(&part->spans);
     }
     if (reset != NULL)
         keep_reset(part, event, reset);
@@ -116,37 +116,18 @@ static void put_back(krc *handle, struct krc_batch *batch)
     link_first(&handle->reuse, batch);
 }
 
-/* Two spans become one, whose inner border is forgotten. */
-static void merge_oldest(struct krc_part *part)
-{
-    struct krc_span *spans = part->spans;
-    if (spans[0].batch != NULL || spans[1].batch != NULL)
-        return;
-    spans[1].from = spans[0].from;
-    spans[1].before = spans[0].before;
-    spans[1].epoch_before = spans[0].epoch_before;
-    memmove(spans, spans + 1, --part->span_count * sizeof *spans);
-}
-
 static int add_span(struct krc_part *part, struct krc_batch *batch, krc_error *error)
 {
-    if (part->span_count >= KRC_SPANS_KEPT)
-        merge_oldest(part);
-    if (part->span_count == part->span_capacity) {
-        size_t capacity = part->span_capacity ? part->span_capacity * 2 : 16;
-        struct krc_span *spans = realloc(part->spans, capacity * sizeof *spans);
-        if (spans == NULL)
-            return krc_fail_nomem(error, capacity * sizeof *spans);
-        part->spans = spans;
-        part->span_capacity = capacity;
-    }
-    part->spans[part->span_count++] = (struct krc_span){.from = batch->item.from,
-                                                        .to = batch->item.to,
-                                                        .before = part->tracker.before.account,
-                                                        .epoch_before = part->tracker.before.epoch,
-                                                        .epoch = batch->item.epoch,
-                                                        .batch = batch};
-    return KRC_OK;
+    const struct krc_tracker *tracker = &part->tracker;
+    batch->span = part->spans.end;
+    return krc_spans_add(&part->spans,
+                         &(struct krc_span){.from = batch->item.from,
+                                            .to = batch->item.to,
+                                            .before = tracker->before.account,
+                                            .epoch_before = tracker->before.epoch,
+                                            .epoch = batch->item.epoch,
+                                            .batch = batch},
+                         error);
 }
 
 int krc_next(krc_batch *batch, struct krc_record *record)
@@ -178,9 +159,7 @@ void krc_release(krc_batch *batch)
     if (batch == NULL)
         return;
     struct krc_part *part = batch->part;
-    for (size_t i = 0; i < part->span_count; i++)
-        if (part->spans[i].batch == batch)
-            part->spans[i].batch = NULL;
+    krc_spans_release(&part->spans, batch->span);
     krc_chunk_drop(batch->item.batch.chunk);
     unlink_batch(batch);
     put_back(part->krc, batch);

@@ -27,6 +27,16 @@ void krc_walker_close(struct krc_walker *walker)
     free(walker);
 }
 
+/* How much to read for `want` bytes at `position`.  Where batches lie close together the whole
+ * window serves the next ones too; after a jump over a large one it would be read for nothing. */
+static size_t worth_reading(const struct krc_walker *walker, int64_t position, size_t want)
+{
+    int64_t end = walker->position + (int64_t)walker->len;
+    bool jumped = walker->len > 0 && walker->segment == walker->at.segment && position > end;
+    size_t least = want > KRC_SMALL_BATCH ? want : KRC_SMALL_BATCH;
+    return jumped ? least : sizeof walker->window;
+}
+
 /* Gets `want` bytes at `position` into the window; `*len` is less only at the end of the file. */
 static int look(struct krc_walker *walker, int64_t position, size_t want, const uint8_t **bytes,
                 size_t *len, krc_error *error)
@@ -37,9 +47,9 @@ static int look(struct krc_walker *walker, int64_t position, size_t want, const 
                   skip <= (int64_t)walker->len;
     if (!inside || (walker->len - (size_t)skip < want && walker->len - (size_t)skip <
                                                              (uint64_t)(at->end - position))) {
-        size_t got;
+        size_t got, most = worth_reading(walker, position, want);
         walker->len = 0;
-        KRC_TRY(krc_stand_read(at, position, walker->window, sizeof walker->window, &got, error));
+        KRC_TRY(krc_stand_read(at, position, walker->window, most, &got, error));
         walker->segment = at->segment;
         walker->position = position;
         walker->len = got;
