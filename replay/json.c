@@ -2,22 +2,52 @@
 
 #include <string.h>
 
-/* ---- UTF-8 -------------------------------------------------------------------------------------- */
+/* ---- Into the buffer, where room was made before: each returns the end of what it wrote ---------- */
 
-/* What a byte costs in a JSON string beyond itself: 1 for \n and such, 5 for \u00XX. */
-static size_t extra(uint8_t c)
+static uint8_t *put(uint8_t *out, const void *data, size_t len)
 {
-    if (c >= 0x20)
-        return c == '"' || c == '\\';
-    return c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f' ? 1 : 5;
+    memcpy(out, data, len);
+    return out + len;
 }
+
+#define PUT(out, literal) put(out, literal, sizeof(literal) - 1)
+
+enum { NUMBER_MAX = 20 };
+
+static uint8_t *put_number(uint8_t *out, int64_t number)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    uint8_t digits[NUMBER_MAX], *p = digits + sizeof digits;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    for (; rest >= 100; rest /= 100)
+        memcpy(p -= 2, pairs + rest % 100 * 2, 2);
+    if (rest >= 10)
+        memcpy(p -= 2, pairs + rest * 2, 2);
+    else
+        *--p = (uint8_t)('0' + rest);
+    if (number < 0)
+        *out++ = '-';
+    return put(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+int krc_json_number(struct krc_buffer *buffer, int64_t number, krc_error *error)
+{
+    KRC_TRY(krc_buffer_reserve(buffer, buffer->len + NUMBER_MAX, error));
+    buffer->len = (size_t)(put_number(buffer->data + buffer->len, number) - buffer->data);
+    return KRC_OK;
+}
+
+/* ---- Strings ---------------------------------------------------------------------------------------- */
 
 /* The length of the UTF-8 sequence at `p` that is not ASCII, 0 where there is none (Unicode 15,
  * table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
 static size_t sequence(const uint8_t *p, size_t left)
 {
     uint8_t c = p[0];
-    size_t n = c >= 0xc2 && c <= 0xdf ? 2 : c >= 0xe0 && c <= 0xef ? 3 : c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+    size_t n = c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
     if (n == 0 || n > left)
         return 0;
     uint8_t low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
@@ -30,99 +60,128 @@ static size_t sequence(const uint8_t *p, size_t left)
     return n;
 }
 
-/* Of eight bytes at once: whether any is a control character, '"', '\\', or not ASCII. */
-static bool all_plain(const uint8_t *p)
+/* In the top bit of each of eight bytes: it is a control character, '"', '\\', or not ASCII.
+ * Subtracting borrows from higher bytes, so only the lowest bit that is set is sure. */
+static uint64_t specials(uint64_t v)
 {
     const uint64_t ones = 0x0101010101010101u, highs = 0x8080808080808080u;
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-    uint64_t control = (v - ones * 0x20) & ~v;
     uint64_t quote = v ^ ones * '"', slash = v ^ ones * '\\';
+    uint64_t control = (v - ones * 0x20) & ~v;
     quote = (quote - ones) & ~quote;
     slash = (slash - ones) & ~slash;
-    return ((v | control | quote | slash) & highs) == 0;
+    return (v | control | quote | slash) & highs;
 }
 
-/* Whether the text is UTF-8, and how many bytes escapes add to it. */
-static bool measure(struct krc_bytes text, size_t *escapes)
+/* How many of the eight bytes at `p` come before the first special one. */
+static size_t plain_bytes(const uint8_t *p)
 {
-    const uint8_t *p = text.data, *end = p + text.len;
-    *escapes = 0;
-    while (p < end) {
-        if (end - p >= 8 && all_plain(p)) {
-            p += 8;
-        } else if (*p < 0x80) {
-            *escapes += extra(*p++);
-        } else {
-            size_t n = sequence(p, (size_t)(end - p));
-            if (n == 0)
-                return false;
-            p += n;
-        }
-    }
-    return true;
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    v = __builtin_bswap64(v);
+#endif
+    uint64_t found = specials(v);
+    return found == 0 ? 8 : (size_t)__builtin_ctzll(found) / 8;
 }
 
-/* ---- Into the buffer, where room was made before ------------------------------------------------- */
-
-static void put(struct krc_buffer *out, const void *data, size_t len)
-{
-    memcpy(out->data + out->len, data, len);
-    out->len += len;
-}
-
-#define PUT(out, literal) put(out, literal, sizeof(literal) - 1)
-
-static void put_number(struct krc_buffer *out, int64_t number)
-{
-    char digits[20];
-    size_t n = sizeof digits;
-    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
-    do
-        digits[--n] = (char)('0' + rest % 10);
-    while ((rest /= 10) != 0);
-    if (number < 0)
-        PUT(out, "-");
-    put(out, digits + n, sizeof digits - n);
-}
-
-int krc_json_number(struct krc_buffer *out, int64_t number, krc_error *error)
-{
-    enum { LONGEST = 20 }; /* -9223372036854775808 */
-    KRC_TRY(krc_buffer_reserve(out, out->len + LONGEST, error));
-    put_number(out, number);
-    return KRC_OK;
-}
-
-static void put_escape(struct krc_buffer *out, uint8_t c)
+/* A control character: \n and such, or \u00XX. */
+static uint8_t *put_control(uint8_t *out, uint8_t c)
 {
     static const char hex[] = "0123456789abcdef", letters[] = "btn?fr";
-    char text[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-    if (c >= 0x20 || extra(c) == 1) {
-        text[1] = c >= 0x20 ? (char)c : letters[c - '\b'];
-        put(out, text, 2);
-    } else {
-        put(out, text, 6);
+    if (c >= '\b' && c <= '\r' && c != '\v') {
+        *out++ = '\\';
+        *out++ = (uint8_t)letters[c - '\b'];
+        return out;
     }
+    out = PUT(out, "\\u00");
+    *out++ = (uint8_t)hex[c >> 4];
+    *out++ = (uint8_t)hex[c & 15];
+    return out;
 }
 
-static void put_escaped(struct krc_buffer *out, struct krc_bytes text)
+enum { ESCAPED_MAX = 6, WORD = 8 };
+
+/* One character from `*p`, escaped; NULL where it is no UTF-8. */
+static inline uint8_t *put_character(uint8_t *out, const uint8_t **p, const uint8_t *end)
 {
-    const uint8_t *p = text.data, *end = p + text.len;
-    while (p < end) {
-        const uint8_t *plain = p;
-        while (p < end && extra(*p) == 0)
-            p++;
-        put(out, plain, (size_t)(p - plain));
-        if (p < end)
-            put_escape(out, *p++);
+    uint8_t c = **p;
+    if (c < 0x80) {
+        ++*p;
+        if (c < 0x20)
+            return put_control(out, c);
+        *out = '\\';
+        out += c == '"' || c == '\\';
+        *out++ = c;
+        return out;
     }
+    size_t n = sequence(*p, (size_t)(end - *p));
+    if (n == 0)
+        return NULL;
+    out = put(out, *p, n);
+    *p += n;
+    return out;
 }
 
-static void put_base64(struct krc_buffer *out, struct krc_bytes in)
+/* All of it, escaped, where there is room for the worst; NULL where it is no UTF-8.  Whole words
+ * are copied before they are looked at. */
+static uint8_t *put_characters(uint8_t *out, const uint8_t *p, const uint8_t *end)
+{
+    while (end - p >= WORD) {
+        memcpy(out, p, WORD);
+        size_t n = plain_bytes(p);
+        out += n;
+        p += n;
+        if (n < WORD && (out = put_character(out, &p, end)) == NULL)
+            return NULL;
+    }
+    while (p < end)
+        if ((out = put_character(out, &p, end)) == NULL)
+            return NULL;
+    return out;
+}
+
+/* Appends a JSON string: 1 done, 0 it is no valid UTF-8 and nothing was appended.  A long text goes
+ * piece by piece, so that the room for its worst case is never needed at once. */
+static int append_string(struct krc_buffer *buffer, struct krc_bytes text, krc_error *error)
+{
+    enum { PIECE = 64 << 10 };
+    size_t before = buffer->len;
+    const uint8_t *p = text.data, *end = p + text.len;
+    KRC_TRY(krc_buffer_append(buffer, "\"", 1, error));
+    while (p < end) {
+        const uint8_t *stop = end - p > PIECE ? p + PIECE : end;
+        while (stop < end && stop > p && (*stop & 0xc0) == 0x80)
+            stop--; /* not inside a character */
+        if (stop == p)
+            break; /* all continuation bytes: no UTF-8 */
+        size_t room = (size_t)(stop - p) * ESCAPED_MAX + WORD;
+        KRC_TRY(krc_buffer_reserve(buffer, buffer->len + room, error));
+        uint8_t *out = put_characters(buffer->data + buffer->len, p, stop);
+        if (out == NULL)
+            break;
+        buffer->len = (size_t)(out - buffer->data);
+        p = stop;
+    }
+    if (p < end) {
+        buffer->len = before;
+        return 0;
+    }
+    KRC_TRY(krc_buffer_append(buffer, "\"", 1, error));
+    return 1;
+}
+
+int krc_json_string(struct krc_buffer *out, struct krc_bytes text, krc_error *error)
+{
+    int rc = append_string(out, text, error);
+    return rc == 0 ? krc_fail(error, KRC_E_INVALID, "a name is no valid UTF-8") : rc < 0 ? rc : KRC_OK;
+}
+
+static int append_base64(struct krc_buffer *buffer, struct krc_bytes in, krc_error *error)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    KRC_TRY(krc_buffer_reserve(buffer, buffer->len + (in.len + 2) / 3 * 4 + 2, error));
+    uint8_t *out = PUT(buffer->data + buffer->len, "\"");
     for (size_t i = 0; i < in.len; i += 3) {
         size_t n = in.len - i < 3 ? in.len - i : 3;
         uint32_t v = (uint32_t)in.data[i] << 16;
@@ -130,59 +189,39 @@ static void put_base64(struct krc_buffer *out, struct krc_bytes in)
             v |= (uint32_t)in.data[i + 1] << 8;
         if (n > 2)
             v |= in.data[i + 2];
-        char four[4] = {letters[v >> 18], letters[v >> 12 & 63],
-                        n > 1 ? letters[v >> 6 & 63] : '=', n > 2 ? letters[v & 63] : '='};
-        put(out, four, 4);
+        *out++ = (uint8_t)letters[v >> 18];
+        *out++ = (uint8_t)letters[v >> 12 & 63];
+        *out++ = n > 1 ? (uint8_t)letters[v >> 6 & 63] : '=';
+        *out++ = n > 2 ? (uint8_t)letters[v & 63] : '=';
     }
-}
-
-static int put_string(struct krc_buffer *out, struct krc_bytes text, size_t escapes,
-                      krc_error *error)
-{
-    KRC_TRY(krc_buffer_reserve(out, out->len + text.len + escapes + 2, error));
-    PUT(out, "\"");
-    if (escapes == 0)
-        put(out, text.data, text.len);
-    else
-        put_escaped(out, text);
-    PUT(out, "\"");
+    *out++ = '"';
+    buffer->len = (size_t)(out - buffer->data);
     return KRC_OK;
 }
 
-int krc_json_string(struct krc_buffer *out, struct krc_bytes text, krc_error *error)
-{
-    size_t escapes;
-    if (!measure(text, &escapes))
-        return krc_fail(error, KRC_E_INVALID, "a name is no valid UTF-8");
-    return put_string(out, text, escapes, error);
-}
+/* A member of an object, after what stands before it: `,"key":…`, or `,"keyBase64":…`. */
+struct name {
+    const char *plain, *base64;
+};
 
-/* ,"NAME":… or ,"NAMEBase64":…; the first in an object without the comma. */
-static int put_member(struct krc_buffer *out, const char *name, bool first, struct krc_bytes bytes,
-                      bool base64, krc_error *error)
+#define NAME(before, member) \
+    ((struct name){before "\"" member "\":", before "\"" member "Base64\":"})
+
+static int append_member(struct krc_buffer *out, struct name name, struct krc_bytes bytes,
+                         bool base64, krc_error *error)
 {
-    enum { NAME_MAX_LEN = 32 };
-    size_t escapes = 0;
-    KRC_TRY(krc_buffer_reserve(out, out->len + NAME_MAX_LEN, error));
-    if (!first)
-        PUT(out, ",");
-    PUT(out, "\"");
-    put(out, name, strlen(name));
-    if (bytes.data == NULL) {
-        PUT(out, "\":null");
-        return KRC_OK;
-    }
-    if (!base64 && measure(bytes, &escapes)) {
-        PUT(out, "\":");
-        return put_string(out, bytes, escapes, error);
-    }
-    if (!base64)
-        PUT(out, "Base64");
-    KRC_TRY(krc_buffer_reserve(out, out->len + (bytes.len + 2) / 3 * 4 + 4, error));
-    PUT(out, "\":\"");
-    put_base64(out, bytes);
-    PUT(out, "\"");
-    return KRC_OK;
+    size_t before = out->len;
+    KRC_TRY(krc_buffer_append(out, name.plain, strlen(name.plain), error));
+    if (bytes.data == NULL)
+        return krc_buffer_append(out, "null", 4, error);
+    if (base64)
+        return append_base64(out, bytes, error);
+    int rc = append_string(out, bytes, error);
+    if (rc != 0)
+        return rc < 0 ? rc : KRC_OK;
+    out->len = before;
+    KRC_TRY(krc_buffer_append(out, name.base64, strlen(name.base64), error));
+    return append_base64(out, bytes, error);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------ */
@@ -194,9 +233,9 @@ int krc_json_headers(struct krc_buffer *out, const struct krc_record *record, bo
     struct krc_header header;
     KRC_TRY(krc_buffer_append(out, "[", 1, error));
     for (bool first = true; krc_header_next(&rest, &header); first = false) {
-        KRC_TRY(krc_buffer_append(out, first ? "{" : ",{", first ? 1 : 2, error));
-        KRC_TRY(put_member(out, "key", true, header.key, base64, error));
-        KRC_TRY(put_member(out, "value", false, header.value, base64, error));
+        struct name key = first ? NAME("{", "key") : NAME(",{", "key");
+        KRC_TRY(append_member(out, key, header.key, base64, error));
+        KRC_TRY(append_member(out, NAME(",", "value"), header.value, base64, error));
         KRC_TRY(krc_buffer_append(out, "}", 1, error));
     }
     return krc_buffer_append(out, "]", 1, error);
@@ -213,14 +252,36 @@ const char *krc_timestamp_type_name(enum krc_timestamp_type type)
 int krc_json_prefix(struct krc_buffer *prefix, const char *topic, int32_t partition,
                     krc_error *error)
 {
+    enum { NAMES = 32 };
     struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
     prefix->len = 0;
     KRC_TRY(krc_buffer_append(prefix, "{\"topic\":", 9, error));
     KRC_TRY(krc_json_string(prefix, name, error));
-    KRC_TRY(krc_buffer_reserve(prefix, prefix->len + 64, error));
-    PUT(prefix, ",\"partition\":");
-    put_number(prefix, partition);
-    PUT(prefix, ",\"offset\":");
+    KRC_TRY(krc_buffer_reserve(prefix, prefix->len + NAMES + NUMBER_MAX, error));
+    uint8_t *out = PUT(prefix->data + prefix->len, ",\"partition\":");
+    out = put_number(out, partition);
+    out = PUT(out, ",\"offset\":");
+    prefix->len = (size_t)(out - prefix->data);
+    return KRC_OK;
+}
+
+/* All that is before the key. */
+static int append_numbers(struct krc_buffer *line, const struct krc_buffer *prefix,
+                          const struct krc_record *record, enum krc_timestamp_type type,
+                          krc_error *error)
+{
+    enum { NAMES = 80 };
+    KRC_TRY(krc_buffer_reserve(line, line->len + prefix->len + NAMES + 3 * NUMBER_MAX, error));
+    uint8_t *out = put(line->data + line->len, prefix->data, prefix->len);
+    out = put_number(out, record->offset);
+    out = PUT(out, ",\"timestamp\":");
+    out = put_number(out, record->timestamp_ms);
+    out = PUT(out, ",\"timestampType\":\"");
+    const char *name = krc_timestamp_type_name(type);
+    out = put(out, name, strlen(name));
+    out = PUT(out, "\",\"leaderEpoch\":");
+    out = record->leader_epoch < 0 ? PUT(out, "null") : put_number(out, record->leader_epoch);
+    line->len = (size_t)(out - line->data);
     return KRC_OK;
 }
 
@@ -228,22 +289,9 @@ int krc_json_line(struct krc_buffer *out, const struct krc_buffer *prefix,
                   const struct krc_record *record, enum krc_timestamp_type type, bool base64,
                   krc_error *error)
 {
-    enum { NUMBERS_AND_NAMES = 160 };
-    KRC_TRY(krc_buffer_reserve(out, out->len + prefix->len + NUMBERS_AND_NAMES, error));
-    put(out, prefix->data, prefix->len);
-    put_number(out, record->offset);
-    PUT(out, ",\"timestamp\":");
-    put_number(out, record->timestamp_ms);
-    PUT(out, ",\"timestampType\":\"");
-    const char *name = krc_timestamp_type_name(type);
-    put(out, name, strlen(name));
-    PUT(out, "\",\"leaderEpoch\":");
-    if (record->leader_epoch < 0)
-        PUT(out, "null");
-    else
-        put_number(out, record->leader_epoch);
-    KRC_TRY(put_member(out, "key", false, record->key, base64, error));
-    KRC_TRY(put_member(out, "value", false, record->value, base64, error));
+    KRC_TRY(append_numbers(out, prefix, record, type, error));
+    KRC_TRY(append_member(out, NAME(",", "key"), record->key, base64, error));
+    KRC_TRY(append_member(out, NAME(",", "value"), record->value, base64, error));
     if (record->header_count == 0)
         return krc_buffer_append(out, ",\"headers\":[]}\n", 15, error);
     KRC_TRY(krc_buffer_append(out, ",\"headers\":", 11, error));
