@@ -216,6 +216,7 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
     (void)timeout_ms; /* a log folder has all it will have */
     *out = NULL;
     handle->error = (krc_error){.code = KRC_OK, .partition = -1, .offset = -1, .file_position = -1};
+    krc_error error; /* may also tell what was only skipped */
     struct krc_batch *batch = take_batch(handle);
     if (batch == NULL)
         return krc_fail_nomem(&handle->error, sizeof *batch);
@@ -225,7 +226,7 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
         if (part->state == KRC_PART_DONE)
             continue;
         batch->part = part;
-        rc = poll_part(part, batch, &handle->error);
+        rc = poll_part(part, batch, &error);
         if (rc > 0) {
             krc_chunk_hold(batch->item.batch.chunk);
             link_first(&handle->out, batch);
@@ -233,8 +234,10 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
             return 1;
         }
         end_part(part);
-        if (rc < 0)
+        if (rc < 0) {
+            handle->error = error;
             break;
+        }
     }
     put_back(handle, batch);
     return rc;
