@@ -124,6 +124,20 @@ START_TEST(an_emptied_batch_is_not_the_end) /* 2 */
 }
 END_TEST
 
+START_TEST(an_emptied_control_batch)
+{
+    make_plain(0, 2);
+    build_batch_of(&make_bytes,
+                   &(struct build_batch){
+                       .base_offset = 2, .producer_id = 1, .transactional = true, .control = true},
+                   (struct krc_bytes){0});
+    make_plain(3, 1);
+    make_segment(0);
+    read_committed();
+    check_saw("0-1 3", "0-4: delivered 3, control 1");
+}
+END_TEST
+
 START_TEST(commits_and_aborts_of_one_producer) /* 3 */
 {
     make_plain(0, 1);
@@ -233,6 +247,11 @@ START_TEST(a_broken_batch_is_skipped_when_told)
     check_says(saw.events.messages, "5 to 9");
     read_from(7, "skip.corrupt.batches", "true");
     check_saw("10-14", "7-15: delivered 5, skipped 3");
+    krc *handle = consume_open(tempdir_path("data"), "skip.corrupt.batches", "true", NULL);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, 7);
+    look_at(handle);
+    krc_close(handle);
+    check_saw("0-4", "0-7: delivered 5, skipped 2");
 }
 END_TEST
 
@@ -440,6 +459,11 @@ START_TEST(traces_of_compaction)
     make_segment(0);
     read_committed();
     check_saw("0-3 8-9", "0-10: delivered 6, lost 4");
+    build_plain_batch(&make_bytes, &(struct build_batch){.delete_horizon = true}, 4);
+    make_plain(8, 2);
+    make_segment(0);
+    read_committed();
+    check_saw("0-3 8-9", "0-10: delivered 6, absent 4");
 }
 END_TEST
 
@@ -507,6 +531,44 @@ START_TEST(a_torn_tail_ends_the_log)
 }
 END_TEST
 
+START_TEST(a_high_watermark_inside_a_batch)
+{
+    make_plain(0, 10);
+    make_segment(0);
+    tempdir_write_text("data/replication-offset-checkpoint", "0\n1\nt 0 4\n");
+    read_committed();
+    check_saw("0-9", "0-10: delivered 10");
+    ck_assert_str_eq(saw.events.text, "note 4 10");
+    check_says(saw.events.messages, "6 records lie at or beyond");
+}
+END_TEST
+
+/* Offsets of Kafka 0.7 are positions: a message has one, the other bytes have none. */
+START_TEST(kafka_0_7)
+{
+    build_message_07(&make_bytes, KRC_NONE, build_text("one"));
+    size_t second = make_bytes.len;
+    build_message_07(&make_bytes, KRC_NONE, build_text("three"));
+    size_t third = make_bytes.len;
+    build_message_07(&make_bytes, KRC_NONE, build_text("seven"));
+    tempdir_write("data/t-0/00000000000000000000.kafka", make_bytes.data, make_bytes.len);
+    char delivered[64], account[64];
+    snprintf(delivered, sizeof delivered, "0 %zu %zu", second, third);
+    snprintf(account, sizeof account, "0-%zu: delivered 3, absent %zu", make_bytes.len,
+             make_bytes.len - 3);
+    read_from(KRC_EARLIEST, "log.format", "0.7");
+    check_saw(delivered, account);
+    krc *handle = consume_open(tempdir_path("data"), "log.format", "0.7", NULL);
+    krc_batch *first;
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    ck_assert_int_eq(krc_poll(handle, 0, &first), 1);
+    ck_assert_int_eq(krc_ack(handle, "t", 0, 3, &saw.error), KRC_OK);
+    struct krc_account acked = consume_position(handle, "t", 0).account;
+    ck_assert_str_eq(account_text(&acked), "0-3: delivered 1, absent 2");
+    krc_close(handle);
+}
+END_TEST
+
 /* ---- Open transactions ----------------------------------------------------------------------- */
 
 START_TEST(an_open_transaction_holds_all_behind_it) /* 20 */
@@ -526,6 +588,56 @@ START_TEST(an_open_transaction_holds_all_behind_it) /* 20 */
     check_saw("", "5-5");
     read_from(KRC_LATEST, "isolation.level", "read_uncommitted");
     check_saw("", "1015-1015");
+}
+END_TEST
+
+/* The earliest of those that are open counts, wherever reading begins. */
+START_TEST(several_open_transactions)
+{
+    for (int64_t p = 1; p <= 8; p++)
+        make_batch(p * 5, 5, p * 1000);
+    make_marker(45, 1000, COMMIT);
+    make_plain(46, 4);
+    make_segment(5);
+    read_committed();
+    check_saw("5-9", "5-10: delivered 5");
+    for (int64_t start = 10; start < 50; start += 13) {
+        read_from(start, "isolation.level", "read_committed");
+        ck_assert_str_eq(saw.delivered, "");
+        ck_assert_int_eq(saw.at.last_stable_offset, 10);
+        ck_assert_int_eq(saw.at.undecided, 40);
+    }
+}
+END_TEST
+
+static int64_t offset_for_time(int64_t time, const char *level)
+{
+    int64_t offset;
+    krc *handle = consume_open(tempdir_path("data"), "isolation.level", level, NULL);
+    int rc = krc_offset_for_time(handle, "t", 0, time, &offset, &saw.error);
+    ck_assert_msg(rc == 0, "%s", saw.error.message);
+    krc_close(handle);
+    return offset;
+}
+
+/* Times lead to no offset below the log start or beyond what is visible. */
+START_TEST(times_and_what_is_visible)
+{
+    for (int64_t i = 0; i < 4; i++)
+        build_plain_batch(&make_bytes,
+                          &(struct build_batch){.base_offset = i * 5,
+                                                .base_timestamp = 1000 + i,
+                                                .max_timestamp = 1000 + i,
+                                                .producer_id = i == 2 ? 7 : 0,
+                                                .transactional = i == 2},
+                          5);
+    make_segment(0);
+    tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 3\n");
+    ck_assert_int_eq(offset_for_time(0, "read_committed"), 3);
+    ck_assert_int_eq(offset_for_time(1001, "read_committed"), 5);
+    ck_assert_int_eq(offset_for_time(1003, "read_committed"), 10);
+    ck_assert_int_eq(offset_for_time(1003, "read_uncommitted"), 15);
+    ck_assert_int_eq(offset_for_time(1004, "read_uncommitted"), 20);
 }
 END_TEST
 
@@ -559,7 +671,7 @@ END_TEST
 
 START_TEST(a_snapshot_that_lies)
 {
-    static const int64_t lies[][2] = {{8, 11}, {8, 13}, {1, 11}, {1, -1}, {8, 500}};
+    static const int64_t lies[][2] = {{8, 11}, {8, 13}, {1, 11}, {8, -1}, {8, 500}};
     make_plain(10, 5);
     make_batch(15, 2, 1);
     make_marker(17, 1, COMMIT);
@@ -590,6 +702,7 @@ int main(void)
     const TTest *const tests[] = {
         a_batch_whose_last_record_was_compacted,
         an_emptied_batch_is_not_the_end,
+        an_emptied_control_batch,
         commits_and_aborts_of_one_producer,
         markers_without_data,
         an_aborted_batch_is_not_decompressed,
@@ -612,7 +725,11 @@ int main(void)
         a_log_start_inside_a_batch,
         one_partition_in_two_folders,
         a_torn_tail_ends_the_log,
+        a_high_watermark_inside_a_batch,
+        kafka_0_7,
         an_open_transaction_holds_all_behind_it,
+        several_open_transactions,
+        times_and_what_is_visible,
         a_removed_transaction_that_is_open,
         a_removed_transaction_that_ended,
         a_snapshot_that_lies,

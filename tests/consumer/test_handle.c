@@ -171,6 +171,51 @@ START_TEST(many_that_are_held)
 }
 END_TEST
 
+/* What is held among many that were released stays exact. */
+START_TEST(one_that_is_held_among_many)
+{
+    enum { MANY = 1500 };
+    for (int i = 0; i < MANY; i++)
+        make_plain(i * 2, 2);
+    make_segment(0);
+    open_with_store();
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    for (int i = 0; i < MANY; i++) {
+        poll_batches(1);
+        if (i != 1)
+            krc_release(batches[0]);
+    }
+    check_ack(1, "0-0");
+    check_ack(3, "0-3: delivered 3");
+    krc_close(handle);
+}
+END_TEST
+
+/* The leader epoch is that of the record before what is acknowledged. */
+START_TEST(leader_epochs)
+{
+    build_plain_batch(&make_bytes, &(struct build_batch){.leader_epoch = 3}, 5);
+    build_plain_batch(&make_bytes, &(struct build_batch){.base_offset = 5, .leader_epoch = 4}, 5);
+    make_segment(0);
+    open_with_store();
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    poll_batches(2);
+    ck_assert_int_eq(consume_position(handle, "t", 0).leader_epoch, -1);
+    check_ack(5, "0-5: delivered 5");
+    ck_assert_int_eq(consume_position(handle, "t", 0).leader_epoch, 3);
+    check_ack(7, "0-7: delivered 7");
+    ck_assert_int_eq(consume_position(handle, "t", 0).leader_epoch, 4);
+    krc_close(handle);
+    open_with_store();
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    poll_batches(2);
+    krc_release(batches[1]);
+    check_ack(7, "0-5: delivered 5");
+    ck_assert_int_eq(consume_position(handle, "t", 0).leader_epoch, 3);
+    krc_close(handle);
+}
+END_TEST
+
 /* ---- krc_commit ------------------------------------------------------------------------------ */
 
 static struct krc_stored stored_row(void)
@@ -259,15 +304,16 @@ START_TEST(settled_or_not)
     make_segment(0);
     run(1, 0); /* then an open transaction */
     ck_assert(stored_row().settled);
-    unlink(tempdir_path("krc.db"));
     handle = consume_open(tempdir_path("data"), "offset.store.file", tempdir_path("krc.db"),
                           "isolation.level", "read_uncommitted", NULL);
     consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
-    consume_all(handle);
+    ck_assert_str_eq(consume_all(handle), "5-14");
     ck_assert_int_eq(krc_commit(handle, &error), KRC_OK);
     krc_close(handle);
     ck_assert(!stored_row().settled);
     /* The transaction is still open: nothing behind it in read_committed. */
+    make_plain(15, 5);
+    make_segment(15);
     open_with_store();
     consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
     ck_assert_str_eq(consume_all(handle), "");
@@ -505,6 +551,8 @@ int main(void)
         released_out_of_order,
         many_without_an_acknowledgement,
         many_that_are_held,
+        one_that_is_held_among_many,
+        leader_epochs,
         accounts_join_across_runs,
         every_place_to_stop,
         settled_or_not,

@@ -28,7 +28,7 @@ static struct krc_store *open_store(void)
 }
 
 /* Commits an offset, as if all below had been delivered. */
-static void commit_offset(int64_t offset, int32_t epoch, uint8_t topic_id)
+static void commit_offset_of(const char *topic, int64_t offset, int32_t epoch, uint8_t topic_id)
 {
     struct krc_store *store = open_store();
     struct krc_stored row = {.offset = offset,
@@ -38,9 +38,14 @@ static void commit_offset(int64_t offset, int32_t epoch, uint8_t topic_id)
                              .account = {.to = offset, .delivered = offset}};
     memset(&row.topic_id, topic_id, sizeof row.topic_id);
     ck_assert_int_eq(krc_store_begin(store, &error), 0);
-    ck_assert_int_eq(krc_store_put(store, "default", "t", 0, &row, &error), 0);
+    ck_assert_int_eq(krc_store_put(store, "default", topic, 0, &row, &error), 0);
     ck_assert_int_eq(krc_store_commit(store, &error), 0);
     krc_store_close(store);
+}
+
+static void commit_offset(int64_t offset, int32_t epoch, uint8_t topic_id)
+{
+    commit_offset_of("t", offset, epoch, topic_id);
 }
 
 static int add_reset(void *arg, const char *group, const char *topic, int32_t partition,
@@ -164,6 +169,25 @@ START_TEST(below_the_log_start)
 }
 END_TEST
 
+START_TEST(a_reset_is_stored_once)
+{
+    krc_batch *batch;
+    make_records(15, 30);
+    commit_offset(5, -1, 0);
+    krc *handle = consume_open(tempdir_path("data"), "offset.store.file", tempdir_path("krc.db"),
+                               NULL);
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
+    while (krc_poll(handle, 0, &batch) == 1) {
+        at = consume_position(handle, "t", 0);
+        ck_assert_int_eq(krc_ack(handle, "t", 0, at.position, &error), KRC_OK);
+        ck_assert_int_eq(krc_commit(handle, &error), KRC_OK);
+    }
+    krc_close(handle);
+    check_stored(30, 1, "0-30: delivered 20, lost 10");
+    ck_assert_ptr_null(strchr(strchr(stored_resets(), '\n') + 1, '\n'));
+}
+END_TEST
+
 START_TEST(below_the_log_start_by_policy)
 {
     make_records(15, 20);
@@ -224,6 +248,21 @@ START_TEST(inside_the_log_but_truncated)
     commit_offset(100, 5, 0);
     read_on("nearest");
     check_read("80-119", "80-120: delivered 40", UNPROTECTED "truncated 100 80");
+}
+END_TEST
+
+/* The committed offset was settled; the one that reading goes on from lies inside a transaction. */
+START_TEST(truncated_into_a_transaction)
+{
+    make_plain(0, 70);
+    make_batch(70, 10, 7);
+    make_plain(80, 10);
+    make_segment(0);
+    make_epochs(80);
+    commit_offset(100, 5, 0);
+    read_on("nearest");
+    check_read("", "80-80", UNPROTECTED "truncated 100 80");
+    ck_assert_int_eq(at.last_stable_offset, 70);
 }
 END_TEST
 
@@ -292,6 +331,18 @@ START_TEST(a_topic_made_again)
 }
 END_TEST
 
+/* The old topic's account ends where the new one's begins, and yet they are not one. */
+START_TEST(accounts_of_two_histories)
+{
+    make_records(0, 40);
+    make_topic_id(2);
+    commit_offset(40, -1, 1);
+    read_on("latest");
+    check_read("", "40-40", "recreated 40 40");
+    check_stored(40, 2, "40-40");
+}
+END_TEST
+
 START_TEST(a_topic_made_again_by_policy)
 {
     make_records(0, 90);
@@ -324,6 +375,7 @@ START_TEST(an_unknown_topic_id)
     make_topic_id(2);
     commit_offset(40, -1, 0);
     tempdir_mkdir("data/u-0");
+    commit_offset_of("u", 0, -1, 3);
     krc *handle = consume_open(tempdir_path("data"), "offset.store.file", tempdir_path("krc.db"),
                                NULL);
     consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
@@ -364,14 +416,17 @@ int main(void)
 {
     const TTest *const tests[] = {
         below_the_log_start,
+        a_reset_is_stored_once,
         below_the_log_start_by_policy,
         a_given_start_below_the_log_start,
         beyond_the_end_with_an_epoch,
         inside_the_log_but_truncated,
+        truncated_into_a_transaction,
         an_epoch_that_reaches_far_enough,
         beyond_the_end_without_an_epoch,
         beyond_the_end_by_policy,
         a_topic_made_again,
+        accounts_of_two_histories,
         a_topic_made_again_by_policy,
         the_same_topic,
         an_unknown_topic_id,
