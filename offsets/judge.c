@@ -39,30 +39,22 @@ struct krc_offset_event krc_offsets_judge_stored(enum krc_reset_policy policy, b
     };
 }
 
-/* In MEASURING the range is at hand, so a reset to its start or end needs no second question. */
-static struct krc_offset_event to_known(struct krc_offset_event event, int64_t log_start,
-                                        int64_t log_end)
-{
-    if (event.type == KRC_ON_RESET_START)
-        event.offset = log_start;
-    else if (event.type == KRC_ON_RESET_END)
-        event.offset = log_end;
-    else
-        return event;
-    event.type = KRC_ON_RESET_HERE;
-    return event;
-}
-
 struct krc_offset_event krc_offsets_judge_range(const struct krc_offsets *offsets,
                                                 enum krc_reset_policy policy, int64_t log_start,
                                                 int64_t log_end)
 {
     struct krc_offset_event event = {.type = KRC_ON_INSIDE};
-    if (offsets->position < log_start)
+    if (offsets->position < log_start) {
         event = by_policy(policy, KRC_CAUSE_BELOW_START, KRC_ON_RESET_START);
-    else if (offsets->position > log_end)
-        event = by_policy(policy, KRC_CAUSE_BEYOND_END, KRC_ON_RESET_END);
-    return to_known(event, log_start, log_end);
+    } else if (offsets->position > log_end) {
+        event = by_policy(policy, KRC_CAUSE_BEYOND_END, KRC_ON_RESET_HERE);
+        event.offset = log_end;
+    }
+    if (event.type == KRC_ON_RESET_START) { /* it is at hand: no second question */
+        event.type = KRC_ON_RESET_HERE;
+        event.offset = log_start;
+    }
+    return event;
 }
 
 struct krc_offset_event krc_offsets_judge_epoch_end(const struct krc_offsets *offsets,

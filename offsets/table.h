@@ -77,6 +77,7 @@
                                                                                                   \
   T(MEASURING,  INSIDE,          FETCHING,   fetch)                                               \
   T(MEASURING,  RESET_HERE,      FETCHING,   reset)                                               \
+  T(MEASURING,  RESET_END,       LOCATING,   ask_end_for_reset)                                   \
   T(MEASURING,  RESET_TIME,      LOCATING,   ask_time_for_reset)                                  \
   T(MEASURING,  RESET_REFUSED,   FAILED,     stop)                                                \
   T(MEASURING,  NEW_EPOCH,       MEASURING,  ask_range)                                           \

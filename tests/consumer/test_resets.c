@@ -214,6 +214,27 @@ START_TEST(below_the_log_start_by_policy)
 }
 END_TEST
 
+/* The latest offset is the end of what is visible: a transaction that is open there is not lost. */
+START_TEST(the_latest_offset_of_an_open_transaction)
+{
+    make_plain(15, 10);
+    make_batch(25, 5, 7);
+    make_segment(15);
+    commit_offset(5, -1, 0);
+    read_on("latest");
+    check_read("", "5-25: lost 20", UNPROTECTED "reset 5 25");
+    commit_offset(100, -1, 0);
+    read_on("latest");
+    check_read("", "25-25", UNPROTECTED "truncated 100 25");
+    read_on("by_duration:P1D");
+    check_read("", "25-25", UNPROTECTED_ONLY);
+    make_marker(30, 7, COMMIT);
+    make_segment(30);
+    read_on("latest");
+    check_read("25-29", "25-31: delivered 5, control 1", UNPROTECTED_ONLY);
+}
+END_TEST
+
 /* A start that was given is held to the same policy, and is no committed offset. */
 START_TEST(a_given_start_below_the_log_start)
 {
@@ -418,6 +439,7 @@ int main(void)
         below_the_log_start,
         a_reset_is_stored_once,
         below_the_log_start_by_policy,
+        the_latest_offset_of_an_open_transaction,
         a_given_start_below_the_log_start,
         beyond_the_end_with_an_epoch,
         inside_the_log_but_truncated,

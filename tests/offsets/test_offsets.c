@@ -407,8 +407,8 @@ START_TEST(judging_the_range)
                 KRC_CAUSE_BELOW_START, 16, -1);
     check_event(krc_offsets_judge_range(&o, KRC_RESET_NEAREST, 0, 14), KRC_ON_RESET_HERE,
                 KRC_CAUSE_BEYOND_END, 14, -1);
-    check_event(krc_offsets_judge_range(&o, KRC_RESET_LATEST, 16, 20), KRC_ON_RESET_HERE,
-                KRC_CAUSE_BELOW_START, 20, -1);
+    check_event(krc_offsets_judge_range(&o, KRC_RESET_LATEST, 16, 20), KRC_ON_RESET_END,
+                KRC_CAUSE_BELOW_START, -1, -1);
     check_event(krc_offsets_judge_range(&o, KRC_RESET_EARLIEST, 2, 14), KRC_ON_RESET_HERE,
                 KRC_CAUSE_BEYOND_END, 2, -1);
     check_event(krc_offsets_judge_range(&o, KRC_RESET_NONE, 16, 20), KRC_ON_RESET_REFUSED,
