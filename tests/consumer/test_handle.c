@@ -421,6 +421,48 @@ START_TEST(what_cannot_be_opened)
 }
 END_TEST
 
+static void check_cannot_open(int code, const char *what)
+{
+    krc *none = NULL;
+    krc_config *config = krc_config_new();
+    ck_assert_int_eq(krc_config_add_log_dir(config, tempdir_path("data"), &error), KRC_OK);
+    ck_assert_int_eq(krc_open(&none, config, &error), code);
+    check_says(error.message, what);
+    ck_assert_ptr_null(none);
+    krc_config_free(config);
+}
+
+START_TEST(files_beside_the_logs_that_are_none)
+{
+    static const char *const names[] = {"replication-offset-checkpoint",
+                                        "log-start-offset-checkpoint", "cleaner-offset-checkpoint"};
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "data/%s", names[i]);
+        tempdir_write_text(path, "0\n1\nt 0 what\n");
+        check_cannot_open(KRC_E_CORRUPT, names[i]);
+        unlink(tempdir_path("%s", path));
+    }
+    tempdir_write_text("data/t-0/partition.metadata", "version: 0\ntopic_id: what\n");
+    check_cannot_open(KRC_E_CORRUPT, "t-0/partition.metadata");
+}
+END_TEST
+
+/* The leader epochs are read when the partition is: its error concerns no other. */
+START_TEST(leader_epochs_that_are_none)
+{
+    make_plain(0, 5);
+    make_segment(0);
+    tempdir_write_text("data/t-0/leader-epoch-checkpoint", "0\n1\nx y\n");
+    handle = consume_open(tempdir_path("data"), NULL);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    ck_assert_str_eq(consume_all(handle), "!KRC_E_CORRUPT");
+    check_says(krc_last_error(handle)->message, "leader-epoch-checkpoint");
+    ck_assert_str_eq(krc_last_error(handle)->topic, "t");
+    krc_close(handle);
+}
+END_TEST
+
 START_TEST(what_there_is)
 {
     struct krc_partition p;
@@ -562,6 +604,8 @@ int main(void)
         a_store_that_is_none,
         what_cannot_be_assigned,
         what_cannot_be_opened,
+        files_beside_the_logs_that_are_none,
+        leader_epochs_that_are_none,
         what_there_is,
         an_error_of_one_partition,
         the_end_is_told_once,
