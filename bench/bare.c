@@ -72,7 +72,8 @@ static void read_batches(const uint8_t *p, const uint8_t *end, struct krc_codecs
             continue;
         struct krc_bytes records = {p + 61, size - 61};
         if (attributes & 7) {
-            if (krc_decompress(codecs, attributes & 7, 2, records, 1 << 28, scratch, NULL, NULL) < 0)
+            if (krc_decompress(codecs, attributes & 7, 2, records, 1 << 28, scratch, NULL, NULL) !=
+                KRC_OK)
                 abort();
             records.data = scratch->data;
         }

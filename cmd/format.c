@@ -12,7 +12,7 @@ struct cmd_piece {
 
 enum { LITERAL = '%' };
 
-/* ---- Parsing ------------------------------------------------------------------------------ */
+/* ---- Parsing ------------------------------------------------------------------------------- */
 
 /* At most two hexadecimal digits. */
 static char take_hex(const char **p)
@@ -123,7 +123,7 @@ void cmd_format_free(struct cmd_format *format)
     free(format->literals);
 }
 
-/* ---- Printing ----------------------------------------------------------------------------- */
+/* ---- Printing ------------------------------------------------------------------------------ */
 
 static int add_bytes(krc_text *out, struct krc_bytes bytes, bool says_null, krc_error *error)
 {

@@ -36,7 +36,7 @@ static const char help_text[] =
     "      --to-datetime YYYY-MM-DDThh:mm:ss[.sss][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
     "      --from-file FILE (CSV or JSON)\n";
 
-/* ---- Reading and writing lists ------------------------------------------------------------ */
+/* ---- Reading and writing lists ------------------------------------------------------------- */
 
 static int select_rows(const struct offsets_options *options, const krc_committed_list *from,
                        krc_committed_list *to, krc_error *error)
@@ -141,7 +141,7 @@ void offsets_print_plan(const krc_committed_list *plan, const krc_committed_list
     }
 }
 
-/* ---- Export and import -------------------------------------------------------------------- */
+/* ---- Export and import --------------------------------------------------------------------- */
 
 static int offsets_export(const struct offsets_options *options)
 {
@@ -184,7 +184,7 @@ static int offsets_import(const struct offsets_options *options)
     return rc < 0 ? cmd_fail(&error) : cmd_flush();
 }
 
-/* ---- The command line --------------------------------------------------------------------- */
+/* ---- The command line ---------------------------------------------------------------------- */
 
 enum {
     OPT_STORE = 256,

@@ -38,7 +38,7 @@ static const char help_text[] =
     "With --store, positions are committed after stdout took the records: at least once.\n"
     "\n";
 
-/* ---- Reading ------------------------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------------------------- */
 
 static void tell_events(struct reading *r)
 {
@@ -146,7 +146,7 @@ static int acknowledge_rest(struct reading *r, krc_error *error)
     return KRC_OK;
 }
 
-/* ---- From begin to end -------------------------------------------------------------------- */
+/* ---- From begin to end --------------------------------------------------------------------- */
 
 static int begin(struct reading *r, krc_error *error)
 {
@@ -226,7 +226,7 @@ static int read_all(const struct read_options *options)
     return rc != KRC_OK || r.failed ? CMD_FAILED : r.lossy ? CMD_LOSS : CMD_DONE;
 }
 
-/* ---- The command line --------------------------------------------------------------------- */
+/* ---- The command line ---------------------------------------------------------------------- */
 
 enum { OPT_ENCODING = CMD_OPT_OWN, OPT_DIGEST };
 

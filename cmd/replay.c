@@ -41,7 +41,7 @@ struct arguments {
     bool told; /* what krc_replay fails of */
 };
 
-/* ---- While it runs ------------------------------------------------------------------------ */
+/* ---- While it runs ------------------------------------------------------------------------- */
 
 static void on_progress(void *arg, const struct krc_replay_progress *progress)
 {
@@ -86,7 +86,7 @@ static int compare_accounts(const void *a, const void *b)
     return c != 0 ? c : (x->partition > y->partition) - (x->partition < y->partition);
 }
 
-/* ---- From begin to end -------------------------------------------------------------------- */
+/* ---- From begin to end --------------------------------------------------------------------- */
 
 /* Opens the source for questions alone: the store is the replay's own. */
 static int open_source(const struct cmd_source *source, krc **handle, krc_error *error)
@@ -156,7 +156,7 @@ static int replay_all(struct arguments *arguments)
     return arguments->failed ? CMD_FAILED : arguments->lossy ? CMD_LOSS : CMD_DONE;
 }
 
-/* ---- The command line --------------------------------------------------------------------- */
+/* ---- The command line ---------------------------------------------------------------------- */
 
 enum {
     OPT_TO = CMD_OPT_OWN,

@@ -64,7 +64,7 @@ void cmd_source_free(struct cmd_source *source)
     krc_config_free(source->config);
 }
 
-/* ---- Options ------------------------------------------------------------------------------ */
+/* ---- Options ------------------------------------------------------------------------------- */
 
 int cmd_set_property(krc_config *config, const char *name, const char *value)
 {
@@ -230,7 +230,7 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
     return CMD_DONE;
 }
 
-/* ---- Partitions --------------------------------------------------------------------------- */
+/* ---- Partitions ---------------------------------------------------------------------------- */
 
 struct listing {
     const struct cmd_source *source;

@@ -34,7 +34,7 @@ struct verifying {
     bool failed, lossy;
 };
 
-/* ---- The log and what lies beside it ------------------------------------------------------ */
+/* ---- The log and what lies beside it ------------------------------------------------------- */
 
 static void tell_finding(void *arg, bool fault, const char *sentence)
 {
@@ -59,7 +59,7 @@ static void verify_partition(struct verifying *v, const struct krc_replay_partit
             s.batches, s.records, s.markers, s.faults, s.notes);
 }
 
-/* ---- The account: what a reader would see ------------------------------------------------- */
+/* ---- The account: what a reader would see -------------------------------------------------- */
 
 /* Reads once more, as `krc read` does.  What cannot be read is a fault that was told before. */
 static int read_all(struct verifying *v, krc_error *error)
@@ -104,7 +104,7 @@ static int tell_accounts(struct verifying *v, krc_error *error)
     return KRC_OK;
 }
 
-/* ---- From begin to end -------------------------------------------------------------------- */
+/* ---- From begin to end --------------------------------------------------------------------- */
 
 static int verify(struct verifying *v, krc_error *error)
 {
@@ -138,7 +138,7 @@ static int run(struct verifying *v)
     return !written || v->failed ? CMD_FAILED : v->lossy ? CMD_LOSS : CMD_DONE;
 }
 
-/* ---- The command line --------------------------------------------------------------------- */
+/* ---- The command line ---------------------------------------------------------------------- */
 
 enum { OPT_BATCHES = CMD_OPT_OWN, OPT_RECORDS };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The table ------------------------------------------------------------------------------ */
+/* ---- The table ----------------------------------------------------------------------------- */
 
 typedef int parse_fn(krc_config *config, size_t property, const char *value, krc_error *error);
 
@@ -65,7 +65,7 @@ bool krc_config_property(size_t i, struct krc_property *property)
     return true;
 }
 
-/* ---- Values ---------------------------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------------------------- */
 
 static int64_t *number_field(krc_config *config, size_t property)
 {
@@ -229,7 +229,7 @@ int krc_config_add_log_dir(krc_config *config, const char *path, krc_error *erro
     return add_log_dir(config, path, strlen(path), error);
 }
 
-/* ---- Names ----------------------------------------------------------------------------------- */
+/* ---- Names --------------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -293,7 +293,7 @@ const char *krc_config_get(const krc_config *config, const char *name)
     return i == PROPERTY_COUNT || config->texts[i][0] == '\0' ? NULL : config->texts[i];
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 krc_config *krc_config_new(void)
 {

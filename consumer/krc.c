@@ -78,7 +78,7 @@ void krc_close(krc *handle)
     free(handle);
 }
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- What there is ------------------------------------------------------------------------- */
 
 bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)
 {
@@ -153,7 +153,7 @@ int krc_offset_for_time(krc *handle, const char *topic, int32_t partition, int64
     return rc;
 }
 
-/* ---- What is assigned ------------------------------------------------------------------------ */
+/* ---- What is assigned ---------------------------------------------------------------------- */
 
 static bool is_zero(const struct krc_uuid *id)
 {

@@ -36,7 +36,7 @@ const char *krc_logsource_tail(const struct krc_logsource *source)
     return krc_reader_tail(source->reader);
 }
 
-/* ---- The pieces of a fetch ------------------------------------------------------------------ */
+/* ---- The pieces of a fetch ----------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -263,7 +263,7 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
     return rc < 0 ? rc : KRC_OK;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Questions ----------------------------------------------------------------------------- */
 
 int krc_logsource_stable(struct krc_logsource *source, int64_t *stable, krc_error *error)
 {

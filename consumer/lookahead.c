@@ -106,7 +106,7 @@ int krc_lookahead_fate(struct krc_lookahead *ahead, const struct krc_batch_heade
     return decide(ahead, header->producer_id, header->base_offset, fate, error);
 }
 
-/* ---- Transactions that began before the reading does ----------------------------------------- */
+/* ---- Transactions that began before the reading does --------------------------------------- */
 
 /* Folds one header into the map of open transactions: producer id -> first offset. */
 static int fold(struct krc_producers *open, const struct krc_log_batch *batch, krc_error *error)

@@ -16,7 +16,7 @@
 
 enum { SCRATCH_KEPT = 4 << 20 }; /* what a batch's buffer may keep from one use to the next */
 
-/* ---- Events ---------------------------------------------------------------------------------- */
+/* ---- Events -------------------------------------------------------------------------------- */
 
 /* Nobody reads them: the oldest go, and that is told. */
 static void drop_oldest(krc *handle)
@@ -81,7 +81,7 @@ void krc_part_event(void *arg, const struct krc_event *event,
     krc_push_event(part->krc, event);
 }
 
-/* ---- Batches --------------------------------------------------------------------------------- */
+/* ---- Batches ------------------------------------------------------------------------------- */
 
 static void link_first(struct krc_batch **list, struct krc_batch *batch)
 {
@@ -165,7 +165,7 @@ void krc_release(krc_batch *batch)
     put_back(part->krc, batch);
 }
 
-/* ---- Polling --------------------------------------------------------------------------------- */
+/* ---- Polling ------------------------------------------------------------------------------- */
 
 static int open_part(struct krc_part *part, krc_error *error)
 {

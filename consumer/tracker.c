@@ -27,7 +27,7 @@ struct krc_point krc_tracker_point(const struct krc_tracker *tracker)
     return (struct krc_point){.offset = o->position, .epoch = o->epoch, .account = o->account};
 }
 
-/* ---- What is told ---------------------------------------------------------------------------- */
+/* ---- What is told -------------------------------------------------------------------------- */
 
 static struct krc_event event_at(const struct krc_tracker *t, enum krc_event_type type,
                                  int64_t from, int64_t to)
@@ -108,7 +108,7 @@ static void tell_end(struct krc_tracker *t)
     tell(t, KRC_EVENT_CAUGHT_UP, at, at, "the end, at offset %lld", (long long)at);
 }
 
-/* ---- Answers to what the machine asks -------------------------------------------------------- */
+/* ---- Answers to what the machine asks ------------------------------------------------------ */
 
 static int refused(const struct krc_tracker *t, enum krc_reset_cause cause, krc_error *error)
 {
@@ -278,7 +278,7 @@ int krc_tracker_next(struct krc_tracker *t, struct krc_buffer *scratch, struct k
     return rc;
 }
 
-/* ---- From outside ---------------------------------------------------------------------------- */
+/* ---- From outside -------------------------------------------------------------------------- */
 
 int krc_tracker_assign(struct krc_tracker *t, int64_t start, int64_t until,
                        const struct krc_start *stored, krc_error *error)

@@ -10,7 +10,7 @@
 
 #include <krc.h>
 
-/* ---- Committed offsets -------------------------------------------------------------------- */
+/* ---- Committed offsets --------------------------------------------------------------------- */
 
 struct krc_committed {
     const char *group;
@@ -73,7 +73,7 @@ void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 /* A string of JSON, with its quotes. */
 void krc_write_json_string(const char *text, FILE *out);
 
-/* ---- Records as text ---------------------------------------------------------------------- */
+/* ---- Records as text ----------------------------------------------------------------------- */
 
 /* Bytes that grow as more are added. */
 typedef struct krc_text krc_text;
@@ -107,7 +107,7 @@ int krc_text_add_json(krc_text *text, const struct krc_record *record,
  */
 uint32_t krc_digest_record(uint32_t digest, const struct krc_record *record);
 
-/* ---- Verification ------------------------------------------------------------------------- */
+/* ---- Verification -------------------------------------------------------------------------- */
 
 /* What is printed of each batch on the way, as Kafka's DumpLogSegments prints it. */
 enum krc_dump {

@@ -48,7 +48,7 @@ extern "C" {
 #define KRC_PRINTF(text, first)
 #endif
 
-/* ---- Errors ------------------------------------------------------------------------------- */
+/* ---- Errors -------------------------------------------------------------------------------- */
 
 /*
  * Every error there is: name, value, meaning.  The values are part of the ABI.
@@ -96,7 +96,7 @@ typedef struct krc_error {
 KRC_API const char *krc_code_name(int code);
 KRC_API const char *krc_code_text(int code);
 
-/* ---- Records ------------------------------------------------------------------------------ */
+/* ---- Records ------------------------------------------------------------------------------- */
 
 /* Borrowed bytes.  `data` is NULL for null; an empty string has `len` 0 and a `data` not NULL. */
 struct krc_bytes {
@@ -135,7 +135,7 @@ struct krc_uuid {
     uint8_t bytes[16]; /* all zero: unknown */
 };
 
-/* ---- Every offset accounted for ----------------------------------------------------------- */
+/* ---- Every offset accounted for ------------------------------------------------------------ */
 
 /*
  * What became of the offsets in [from, to): each has exactly one fate, so that
@@ -151,7 +151,7 @@ struct krc_account {
     int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches") */
 };
 
-/* ---- Configuration ------------------------------------------------------------------------ */
+/* ---- Configuration ------------------------------------------------------------------------- */
 
 /*
  * Properties by Kafka's names.  docs/configuration.md lists them all with defaults and meaning.
@@ -183,7 +183,7 @@ struct krc_property {
 };
 KRC_API bool krc_config_property(size_t i, struct krc_property *property);
 
-/* ---- A consumer --------------------------------------------------------------------------- */
+/* ---- A consumer ---------------------------------------------------------------------------- */
 
 typedef struct krc krc;
 

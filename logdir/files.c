@@ -109,7 +109,7 @@ struct krc_producer_state krc_snapshot_producer(const uint8_t *file, int32_t i)
     };
 }
 
-/* ---- Text files ---- */
+/* ---- Text files ---------------------------------------------------------------------------- */
 
 struct text {
     const char *p, *end;

@@ -19,7 +19,7 @@ static const char *const broker_files[] = {
     "cleaner-offset-checkpoint",
 };
 
-/* ---- Names ---- */
+/* ---- Names --------------------------------------------------------------------------------- */
 
 /* Cuts TOPIC-PARTITION at its last '-'.  Leftovers end in "-delete" and the like, not a number. */
 static bool cut_name(const char *name, size_t *topic_len, int32_t *partition)
@@ -48,7 +48,7 @@ static bool is_segment_name(const char *name)
     return krc_segment_name(name, ".log") >= 0 || krc_segment_name(name, ".kafka") >= 0;
 }
 
-/* ---- The list ---- */
+/* ---- The list ------------------------------------------------------------------------------ */
 
 void krc_log_places_free(struct krc_log_places *places)
 {
@@ -137,7 +137,7 @@ static int by_name(const void *a, const void *b)
     return compare_names(place->topic, strlen(place->topic), place->partition, b);
 }
 
-/* ---- What a broker's data folder says of its partitions ---- */
+/* ---- What a broker's data folder says of its partitions ------------------------------------ */
 
 /* The partitions found in one data folder, sorted, and the field that a checkpoint is about. */
 struct family {
@@ -220,7 +220,7 @@ static int read_broker_files(const char *folder, struct krc_log_place *list, siz
     return read_cluster(folder, &family, error);
 }
 
-/* ---- Paths ---- */
+/* ---- Paths --------------------------------------------------------------------------------- */
 
 static bool has_file(const char *folder, const char *name)
 {

@@ -63,7 +63,7 @@ static int64_t index_find(const struct index *index, below_fn *below, int64_t ke
     return low - 1;
 }
 
-/* ---- By offset ---- */
+/* ---- By offset ----------------------------------------------------------------------------- */
 
 static bool at_or_below_offset(const uint8_t *entry, int64_t base, int64_t offset)
 {
@@ -177,7 +177,7 @@ int krc_log_find_end(const struct krc_log *log, int64_t *end, krc_error *error)
     return rc;
 }
 
-/* ---- By time ---- */
+/* ---- By time ------------------------------------------------------------------------------- */
 
 static bool before_time(const uint8_t *entry, int64_t base, int64_t timestamp_ms)
 {

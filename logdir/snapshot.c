@@ -29,7 +29,8 @@ int krc_snapshot_newest(struct krc_snapshot *snapshot, const struct krc_log *log
                  ? 0
                  : krc_load_file(log->place->folder, name, &snapshot->file, error);
     if (rc > 0)
-        rc = krc_snapshot_parse(snapshot->file.data, snapshot->file.len, &snapshot->count, NULL) >= 0;
+        rc = krc_snapshot_parse(snapshot->file.data, snapshot->file.len, &snapshot->count, NULL) ==
+             KRC_OK;
     if (rc <= 0)
         krc_buffer_free(&snapshot->file);
     return rc;

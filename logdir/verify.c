@@ -22,7 +22,7 @@ bool krc_verify_may_lag(const struct krc_verify *v)
     return !v->log->place->stopped_cleanly && v->segments_begun == v->log->segment_count;
 }
 
-/* ---- Segment by segment ---- */
+/* ---- Segment by segment -------------------------------------------------------------------- */
 
 static int begin_segment(struct krc_verify *v, krc_error *error)
 {
@@ -44,7 +44,7 @@ static int go_to_segment(struct krc_verify *v, size_t segment, krc_error *error)
     return KRC_OK;
 }
 
-/* ---- Batch by batch ---- */
+/* ---- Batch by batch ------------------------------------------------------------------------ */
 
 static void tell_batch(struct krc_verify *v, bool fault, const struct krc_log_batch *batch,
                        const char *text)
@@ -152,7 +152,7 @@ static int read_log(struct krc_verify *v, krc_error *error)
     return go_to_segment(v, v->log->segment_count, error);
 }
 
-/* ---- The end ---- */
+/* ---- The end ------------------------------------------------------------------------------- */
 
 static void check_checkpoint(struct krc_verify *v, const char *name, int64_t offset)
 {

@@ -65,7 +65,7 @@ void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...) 
 /* Whether a file may know of more than the log holds: the broker was killed, or is running. */
 bool krc_verify_may_lag(const struct krc_verify *v);
 
-/* ---- Indexes ---- */
+/* ---- Indexes ------------------------------------------------------------------------------- */
 
 int krc_verify_load_indexes(struct krc_verify *v, krc_error *error) KRC_MUST_USE;
 void krc_verify_index(struct krc_verify *v, const struct krc_log_batch *batch,
@@ -81,7 +81,7 @@ bool krc_verify_in_order(struct krc_verify *v, enum krc_index_kind kind);
 void krc_verify_tell_entry(struct krc_verify *v, enum krc_index_kind kind, size_t entry,
                            const char *format, ...) KRC_PRINTF(4, 5);
 
-/* ---- Transactions ---- */
+/* ---- Transactions -------------------------------------------------------------------------- */
 
 int krc_verify_list_snapshots(struct krc_verify *v, krc_error *error) KRC_MUST_USE;
 /* `control_type` as of krc_batch_control_type. */
@@ -92,7 +92,7 @@ int krc_verify_snapshots(struct krc_verify *v, int64_t offset, krc_error *error)
 /* The log ends before those that are left. */
 void krc_verify_end_snapshots(struct krc_verify *v);
 
-/* ---- Text as DumpLogSegments prints it ---- */
+/* ---- Text as DumpLogSegments prints it ----------------------------------------------------- */
 
 void krc_dump_segment(FILE *out, const struct krc_log *log, size_t segment);
 void krc_dump_batch(FILE *out, const struct krc_log_batch *batch);

@@ -41,7 +41,7 @@ void krc_verify_tell_entry(struct krc_verify *v, enum krc_index_kind kind, size_
                     entry * kinds[kind].entry, path);
 }
 
-/* ---- Loading and order ---- */
+/* ---- Loading and order --------------------------------------------------------------------- */
 
 static size_t count_entries(enum krc_index_kind kind, const struct krc_buffer *file)
 {
@@ -127,7 +127,7 @@ bool krc_verify_in_order(struct krc_verify *v, enum krc_index_kind kind)
     return true;
 }
 
-/* ---- .index ---- */
+/* ---- .index -------------------------------------------------------------------------------- */
 
 /*
  * An entry's offset is the last one of the batch that starts at its position.  Up to Kafka 0.11 it
@@ -182,7 +182,7 @@ void krc_verify_index(struct krc_verify *v, const struct krc_log_batch *batch, i
     check_offset(v, batch->header.last_offset, last_record);
 }
 
-/* ---- .timeindex ---- */
+/* ---- .timeindex ---------------------------------------------------------------------------- */
 
 /* An entry: the largest timestamp up to a batch of this segment, and an offset of the batch that
  * has it. */
@@ -218,7 +218,7 @@ void krc_verify_timeindex(struct krc_verify *v, const struct krc_log_batch *batc
         v->max_timestamp = batch->header.max_timestamp;
 }
 
-/* ---- The end of a segment, and damage ---- */
+/* ---- The end of a segment, and damage ------------------------------------------------------ */
 
 /* The last segment's index may have been copied later than its log, or outlived it in a crash. */
 static void end_index(struct krc_verify *v, enum krc_index_kind kind)

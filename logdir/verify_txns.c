@@ -15,7 +15,7 @@ static bool is_whole(const struct krc_verify *v, int64_t offset)
     return offset >= v->last_gap && offset >= v->log->log_start_offset;
 }
 
-/* ---- .txnindex ---- */
+/* ---- .txnindex ----------------------------------------------------------------------------- */
 
 /* The last stable offset with this marker: the first offset of the other open transactions, or
  * what follows the marker. */
@@ -97,7 +97,7 @@ int krc_verify_transactions(struct krc_verify *v, const struct krc_log_batch *ba
     return KRC_OK;
 }
 
-/* ---- Snapshots ---- */
+/* ---- Snapshots ----------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {

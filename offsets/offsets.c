@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* ---- What the table's last column means ----------------------------------------------------- */
+/* ---- What the table's last column means ---------------------------------------------------- */
 
 typedef void doing_fn(struct krc_offsets *o, const struct krc_offset_event *e,
                       struct krc_offset_update *u);
@@ -260,7 +260,7 @@ static void resume_and_stop(struct krc_offsets *o, const struct krc_offset_event
     o->generation++;
 }
 
-/* ---- The step --------------------------------------------------------------------------------- */
+/* ---- The step ------------------------------------------------------------------------------ */
 
 struct row {
     doing_fn *doing; /* NULL: an illegal move */
@@ -364,7 +364,7 @@ void krc_offsets_init(struct krc_offsets *offsets)
     forget_position(offsets);
 }
 
-/* ---- The laws --------------------------------------------------------------------------------- */
+/* ---- The laws ------------------------------------------------------------------------------ */
 
 int64_t krc_account_sum(const struct krc_account *a)
 {
@@ -406,7 +406,7 @@ const char *krc_offsets_invariant(const struct krc_offsets *o)
     return NULL;
 }
 
-/* ---- Names -------------------------------------------------------------------------------------- */
+/* ---- Names --------------------------------------------------------------------------------- */
 
 const char *krc_offset_state_name(enum krc_offset_state state)
 {

@@ -65,7 +65,7 @@ enum krc_reset_policy {
 struct krc_offset_event {
     enum krc_offset_event_type type;
     uint32_t match;      /* the generation or the stretch that it belongs to (see table.h) */
-    int64_t offset;      /* where to; the end of a batch or of what is passed; what is acknowledged */
+    int64_t offset;      /* where to; the end of what was read; what is acknowledged */
     int32_t epoch;       /* BATCH, PASSED, STORED, RESET_HERE: the leader epoch there, -1: none */
     int64_t delivered;   /* BATCH: records handed on; the other offsets of its range are absent */
     enum krc_fate fate;  /* PASSED */
@@ -115,7 +115,7 @@ const char *krc_offsets_invariant(const struct krc_offsets *offsets);
 /* The sum of an account's fates; equal to - from in every account that is whole. */
 int64_t krc_account_sum(const struct krc_account *account);
 
-/* ---- From what was found to the event's name ------------------------------------------------ */
+/* ---- From what was found to the event's name ----------------------------------------------- */
 
 /* A committed offset was looked up: `found`, of the same topic, with an epoch or not. */
 struct krc_offset_event krc_offsets_judge_stored(enum krc_reset_policy policy, bool found,

@@ -133,7 +133,7 @@ void krc_gzip_free(void *context)
     decoder_free(context);
 }
 
-/* ---- Compression: zlib's, whose header carries no time and no name ----------------------------- */
+/* ---- Compression: zlib's, whose header carries no time and no name ------------------------- */
 
 static z_stream *encoder_new(void)
 {

@@ -52,9 +52,11 @@ int krc_zstd_compress(void **context, struct krc_bytes in, bool finish, struct k
     do {
         KRC_TRY(krc_buffer_reserve(out, out->len + ZSTD_CStreamOutSize(), error));
         ZSTD_outBuffer output = {out->data, out->capacity, out->len};
-        left = ZSTD_compressStream2(*context, &output, &input, finish ? ZSTD_e_end : ZSTD_e_continue);
+        left = ZSTD_compressStream2(*context, &output, &input,
+                                    finish ? ZSTD_e_end : ZSTD_e_continue);
         if (ZSTD_isError(left))
-            return krc_fail(error, KRC_E_NOMEM, "zstd cannot compress: %s", ZSTD_getErrorName(left));
+            return krc_fail(error, KRC_E_NOMEM, "zstd cannot compress: %s",
+                            ZSTD_getErrorName(left));
         out->len = output.pos;
     } while (input.pos < input.size || (finish && left > 0));
     return KRC_OK;

@@ -63,14 +63,18 @@ static int add_partition(void *arg, const char *group, const char *topic, int32_
 static int write_file(const struct krc_target *t, const char *temporary, int count,
                       const struct krc_buffer *lines, krc_error *error)
 {
-    int fd = openat(t->folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return krc_fail_errno(error, "cannot make %s/%s", t->path, temporary);
-    int rc = KRC_OK;
-    if (dprintf(fd, "0\n%d\n%.*s", count, (int)lines->len, (const char *)lines->data) < 0 ||
-        fsync(fd) != 0)
-        rc = krc_fail_errno(error, "cannot write %s/%s", t->path, temporary);
-    close(fd);
+    struct krc_outfile out;
+    char head[32];
+    int n = snprintf(head, sizeof head, "0\n%d\n", count);
+    krc_outfile_init(&out, KRC_NONE);
+    int rc = krc_outfile_open(&out, t->folder, t->path, temporary, 0, error);
+    if (rc >= 0)
+        rc = krc_buffer_append(&out.plain, head, (size_t)n, error);
+    if (rc >= 0)
+        rc = krc_buffer_append(&out.plain, lines->data, lines->len, error);
+    if (rc >= 0)
+        rc = krc_outfile_flush(&out, error);
+    krc_outfile_free(&out);
     return rc;
 }
 

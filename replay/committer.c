@@ -16,7 +16,8 @@ void krc_committer_free(struct krc_committer *c)
 
 static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
 {
-    KRC_TRY(krc_store_put(c->store, c->group, commit->topic, commit->partition, &commit->row, error));
+    KRC_TRY(krc_store_put(c->store, c->group, commit->topic, commit->partition, &commit->row,
+                          error));
     KRC_TRY(krc_store_put_sink(c->store, commit->topic, commit->partition, &commit->sink, error));
     for (size_t i = 0; i < commit->reset_count; i++)
         KRC_TRY(krc_store_add_reset(c->store, c->group, commit->topic, commit->partition,

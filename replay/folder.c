@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- The lock --------------------------------------------------------------------------------------- */
+/* ---- The lock ------------------------------------------------------------------------------ */
 
-/* The lock is the kernel's and dies with its process; the number in the file only names the owner. */
+/* The lock is the kernel's and dies with its process; the number in the file names the owner. */
 static int take_lock(struct krc_target *t, krc_error *error)
 {
     char path[4300], text[32] = "";
@@ -24,7 +24,8 @@ static int take_lock(struct krc_target *t, krc_error *error)
         ssize_t n = pread(t->lock, text, sizeof text - 1, 0);
         text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
         return krc_fail(error, KRC_E_BUSY,
-                        "process %s is writing to %s: wait until it has ended, or use another target",
+                        "process %s is writing to %s: wait until it has ended, or use another "
+                        "target",
                         text[0] ? text : "unknown", t->path);
     }
     int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
@@ -33,7 +34,7 @@ static int take_lock(struct krc_target *t, krc_error *error)
     return KRC_OK;
 }
 
-/* ---- The folder ------------------------------------------------------------------------------------- */
+/* ---- The folder ---------------------------------------------------------------------------- */
 
 static int sync_parent(const char *path, krc_error *error)
 {
@@ -90,7 +91,7 @@ static int check_empty(const struct krc_target *t, krc_error *error)
     return rc;
 }
 
-/* ---- How it was begun ------------------------------------------------------------------------------- */
+/* ---- How it was begun ---------------------------------------------------------------------- */
 
 struct setting {
     const char *name;
@@ -132,12 +133,13 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,
                    krc_error *error)
 {
-    bool unknown = strcmp(now->name, "cluster.id") == 0 && (now->value[0] == '\0' || then[0] == '\0');
+    bool unknown = strcmp(now->name, "cluster.id") == 0 &&
+                   (now->value[0] == '\0' || then[0] == '\0');
     if (unknown || strcmp(then, now->value) == 0)
         return KRC_OK;
     return krc_fail(error, KRC_E_MISMATCH,
-                    "%s was begun with %s \"%s\", and this run has \"%s\": change %s, or use another "
-                    "target",
+                    "%s was begun with %s \"%s\", and this run has \"%s\": change %s, or use "
+                    "another target",
                     t->path, now->name, then, now->value, now->advice);
 }
 
@@ -168,7 +170,7 @@ static int begin_or_compare(const struct krc_target *t, const struct krc_log_pla
     return KRC_OK;
 }
 
-/* ---- What a dead run left ----------------------------------------------------------------------------- */
+/* ---- What a dead run left ------------------------------------------------------------------ */
 
 /* Whether a commit speaks of this file. */
 static int is_committed(const struct krc_target *t, const struct krc_sink_name *name,
@@ -229,7 +231,7 @@ static int clean(const struct krc_target *t, int folder, const struct krc_sink_n
     return rc;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 int krc_target_open(struct krc_target *t, const krc_config *config,
                     const krc_replay_options *options, const struct krc_log_places *places,

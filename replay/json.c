@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- Into the buffer, where room was made before: each returns the end of what it wrote ---------- */
+/* ---- Into the buffer, where room was made before: each returns the end of what it wrote ----- */
 
 static uint8_t *put(uint8_t *out, const void *data, size_t len)
 {
@@ -40,7 +40,7 @@ int krc_json_number(struct krc_buffer *buffer, int64_t number, krc_error *error)
     return KRC_OK;
 }
 
-/* ---- Strings ---------------------------------------------------------------------------------------- */
+/* ---- Strings ------------------------------------------------------------------------------- */
 
 /* The length of the UTF-8 sequence at `p` that is not ASCII, 0 where there is none (Unicode 15,
  * table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
@@ -173,7 +173,9 @@ static int append_string(struct krc_buffer *buffer, struct krc_bytes text, krc_e
 int krc_json_string(struct krc_buffer *out, struct krc_bytes text, krc_error *error)
 {
     int rc = append_string(out, text, error);
-    return rc == 0 ? krc_fail(error, KRC_E_INVALID, "a name is no valid UTF-8") : rc < 0 ? rc : KRC_OK;
+    if (rc == 0)
+        return krc_fail(error, KRC_E_INVALID, "a name is no valid UTF-8");
+    return rc < 0 ? rc : KRC_OK;
 }
 
 static int append_base64(struct krc_buffer *buffer, struct krc_bytes in, krc_error *error)
@@ -224,7 +226,7 @@ static int append_member(struct krc_buffer *out, struct name name, struct krc_by
     return append_base64(out, bytes, error);
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------------ */
+/* ---- Lines --------------------------------------------------------------------------------- */
 
 int krc_json_headers(struct krc_buffer *out, const struct krc_record *record, bool base64,
                      krc_error *error)

@@ -41,7 +41,7 @@ struct part {
     int64_t total;
 };
 
-/* ---- Callbacks ---------------------------------------------------------------------------------- */
+/* ---- Callbacks ----------------------------------------------------------------------------- */
 
 static void tell_event(struct run *run, const struct krc_event *event)
 {
@@ -130,14 +130,14 @@ static void on_event(void *arg, const struct krc_event *event,
     tell_event(part->run, event);
 }
 
-/* ---- One partition -------------------------------------------------------------------------------- */
+/* ---- One partition ------------------------------------------------------------------------- */
 
 static int refuse_divergence(const struct part *part, krc_error *error)
 {
     bool recreated = part->diverged == KRC_EVENT_RECREATED;
     return krc_fail(error, recreated ? KRC_E_RECREATED : KRC_E_TRUNCATED,
-                    "%s-%d was %s after offsets up to %lld were replayed: --new-history goes on into "
-                    "new files, and leaves what was written",
+                    "%s-%d was %s after offsets up to %lld were replayed: --new-history goes on "
+                    "into new files, and leaves what was written",
                     part->place->topic, (int)part->place->partition,
                     recreated ? "deleted and made again"
                               : "truncated to an offset before that",
@@ -333,7 +333,7 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
     return rc;
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------- */
+/* ---- All of them --------------------------------------------------------------------------- */
 
 static const struct krc_log_place *find_place(const struct run *run,
                                               const struct krc_replay_partition *wanted)

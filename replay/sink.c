@@ -37,7 +37,7 @@ static bool is_full(const struct krc_sink *sink)
     return most > 0 && sink->at.length >= most;
 }
 
-/* ---- Open and close ------------------------------------------------------------------------------ */
+/* ---- Open and close ------------------------------------------------------------------------ */
 
 static int open_file(struct krc_sink *sink, krc_error *error)
 {
@@ -107,7 +107,7 @@ void krc_sink_close(struct krc_sink *sink)
     krc_buffer_free(&sink->row);
 }
 
-/* ---- Taking ---------------------------------------------------------------------------------------- */
+/* ---- Taking -------------------------------------------------------------------------------- */
 
 static int64_t item_time(const struct krc_item *item)
 {
@@ -231,7 +231,7 @@ int krc_sink_take(struct krc_sink *sink, struct krc_item *item, krc_error *error
     return KRC_OK;
 }
 
-/* ---- Committing -------------------------------------------------------------------------------------- */
+/* ---- Committing ---------------------------------------------------------------------------- */
 
 bool krc_sink_due(const struct krc_sink *sink)
 {

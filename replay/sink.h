@@ -56,7 +56,7 @@ bool krc_sink_due(const struct krc_sink *sink);
 int krc_sink_flush(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
 void krc_sink_committed(struct krc_sink *sink);
 
-/* ---- Names of files: replay/names.c --------------------------------------------------------- */
+/* ---- Names of files: replay/names.c -------------------------------------------------------- */
 
 enum { KRC_SINK_NAME_MAX = 320 };
 
@@ -80,7 +80,7 @@ bool krc_sink_parse_stem(const char *text, size_t len, struct krc_sink_name *nam
 bool krc_sink_parse_name(const krc_replay_options *options, const char *text,
                          struct krc_sink_name *name);
 
-/* ---- Rows: replay/sqlite.c ------------------------------------------------------------------- */
+/* ---- Rows: replay/sqlite.c ----------------------------------------------------------------- */
 
 /* Makes the table of records, and the statement that fills it. */
 int krc_insert_open(struct krc_insert **insert, struct krc_store *store,

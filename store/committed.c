@@ -118,7 +118,7 @@ int krc_committed_add(krc_committed_list *list, const struct krc_committed *row,
     return KRC_OK;
 }
 
-/* ---- From a store and back ---------------------------------------------------------------- */
+/* ---- From a store and back ----------------------------------------------------------------- */
 
 struct loading {
     krc_committed_list *list;

@@ -9,7 +9,7 @@
 
 #include "store/private.h"
 
-/* ---- Writing ------------------------------------------------------------------------------ */
+/* ---- Writing ------------------------------------------------------------------------------- */
 
 /* Kafka's writer does not look closely: a field longer than this is quoted unseen, and so is one
  * with any character up to the comma. */
@@ -94,7 +94,7 @@ void krc_committed_write_json(const krc_committed_list *list, FILE *out)
     fputs("\n]\n", out);
 }
 
-/* ---- Reading: what both have in common ---------------------------------------------------- */
+/* ---- Reading: what both have in common ----------------------------------------------------- */
 
 struct reading {
     krc_committed_list *list;
@@ -133,7 +133,7 @@ static int add_row(struct reading *in, struct krc_committed *row, const char *pl
     return rc;
 }
 
-/* ---- CSV ---------------------------------------------------------------------------------- */
+/* ---- CSV ----------------------------------------------------------------------------------- */
 
 #define MAX_FIELDS 4
 
@@ -292,7 +292,7 @@ static int parse_csv(struct reading *in, const char *text, size_t len)
     return rc;
 }
 
-/* ---- JSON, with SQLite's parser ----------------------------------------------------------- */
+/* ---- JSON, with SQLite's parser ------------------------------------------------------------ */
 
 /* One row an entry; what is no object has no fields. */
 static const char entries[] =

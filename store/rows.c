@@ -149,7 +149,7 @@ static int keep_text(struct krc_store *store, const char **value, krc_error *err
     return KRC_OK;
 }
 
-/* ---- Offsets and histories ---------------------------------------------------------------- */
+/* ---- Offsets and histories ----------------------------------------------------------------- */
 
 static void read_stored(sqlite3_stmt *row, struct krc_stored *stored)
 {
@@ -253,7 +253,7 @@ int krc_store_each(struct krc_store *store, const char *group, krc_store_each_fn
     return rc;
 }
 
-/* ---- Resets ------------------------------------------------------------------------------- */
+/* ---- Resets -------------------------------------------------------------------------------- */
 
 int krc_store_add_reset(struct krc_store *store, const char *group, const char *topic,
                         int32_t partition, const struct krc_store_reset *reset, krc_error *error)
@@ -295,7 +295,7 @@ int krc_store_each_reset(struct krc_store *store, const char *group,
     return rc;
 }
 
-/* ---- Sinks and settings ------------------------------------------------------------------- */
+/* ---- Sinks and settings -------------------------------------------------------------------- */
 
 int krc_store_load_sink(struct krc_store *store, const char *topic, int32_t partition,
                         struct krc_stored_sink *sink, krc_error *error)

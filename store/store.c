@@ -93,7 +93,7 @@ static int query_number(struct krc_store *store, const char *sql, sqlite3_int64 
     return failed;
 }
 
-/* ---- Making one --------------------------------------------------------------------------- */
+/* ---- Making one ---------------------------------------------------------------------------- */
 
 /* Makes the tables unless another process was faster. */
 static int make_tables(struct krc_store *store, krc_error *error)
@@ -155,7 +155,7 @@ static int make(struct krc_store *store, krc_error *error)
     return sync_folder(store, error);
 }
 
-/* ---- Opening ------------------------------------------------------------------------------ */
+/* ---- Opening ------------------------------------------------------------------------------- */
 
 /* "./" keeps SQLite from reading names such as "file:a?b" and ":memory:" as anything but names. */
 static char *plain_name(const char *path)
@@ -319,7 +319,7 @@ struct sqlite3 *krc_store_connection(struct krc_store *store)
     return store->db;
 }
 
-/* ---- Transactions ------------------------------------------------------------------------- */
+/* ---- Transactions -------------------------------------------------------------------------- */
 
 int krc_store_begin(struct krc_store *store, krc_error *error)
 {
