@@ -80,7 +80,7 @@ struct krc_account krc_account_join(const struct krc_account *stored, const stru
 static bool has_news(const struct krc_part *part)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
-    return o->position >= 0 && (o->acknowledged != o->committed || part->reset_count > 0);
+    return o->position >= 0 && o->acknowledged != o->committed;
 }
 
 static int put_resets(struct krc_part *part, const char *group, krc_error *error)

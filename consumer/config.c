@@ -236,10 +236,13 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Levenshtein's distance: how many letters to insert, remove or exchange. */
+/* Levenshtein's distance: how many letters to insert, remove or exchange; none where `b` begins
+ * with all of `a`. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[64];
+    if (strncmp(a, b, strlen(a)) == 0)
+        return 0;
     size_t len = least(strlen(b), 63);
     for (size_t j = 0; j <= len; j++)
         row[j] = j;

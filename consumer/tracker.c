@@ -54,13 +54,13 @@ static void tell(struct krc_tracker *t, enum krc_event_type type, int64_t from, 
 /* What a reset costs, as a sentence's end. */
 static void describe_loss(const struct krc_offset_update *u, char *text, size_t size)
 {
-    long long from = u->from, to = u->to;
     if (u->cause == KRC_CAUSE_BELOW_START)
-        snprintf(text, size, "offsets %lld to %lld are lost", from, to - 1);
-    else if (u->cause == KRC_CAUSE_TRUNCATED && to < from)
+        snprintf(text, size, "offsets %lld to %lld are lost", (long long)u->from,
+                 (long long)u->to - 1);
+    else if (u->cause == KRC_CAUSE_TRUNCATED)
         snprintf(text, size,
-                 "what was read at %lld to %lld is no longer in the log, and a new history begins",
-                 to, from - 1);
+                 "what was read behind the truncation is gone from the log, and a new history "
+                 "begins");
     else
         snprintf(text, size, "what was lost is unknown, and a new history begins");
 }
