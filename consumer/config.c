@@ -241,7 +241,7 @@ static size_t least(size_t a, size_t b)
 static size_t distance(const char *a, const char *b)
 {
     size_t row[64];
-    if (strncmp(a, b, strlen(a)) == 0)
+    if (a[0] != '\0' && strncmp(a, b, strlen(a)) == 0)
         return 0;
     size_t len = least(strlen(b), 63);
     for (size_t j = 0; j <= len; j++)
