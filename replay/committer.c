@@ -77,3 +77,16 @@ int krc_committer_commit(struct krc_committer *c, struct krc_commit *commit, krc
         *error = commit->error;
     return commit->rc;
 }
+
+/* A commit that is on its way does not hold the mutex, only `busy`. */
+void krc_committer_pause(struct krc_committer *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    while (c->busy)
+        pthread_cond_wait(&c->changed, &c->mutex);
+}
+
+void krc_committer_resume(struct krc_committer *c)
+{
+    pthread_mutex_unlock(&c->mutex);
+}

@@ -41,4 +41,8 @@ void krc_committer_free(struct krc_committer *committer);
 int krc_committer_commit(struct krc_committer *committer, struct krc_commit *commit,
                          krc_error *error) KRC_MUST_USE;
 
+/* Between these, no commit goes on: the store is the caller's. */
+void krc_committer_pause(struct krc_committer *committer);
+void krc_committer_resume(struct krc_committer *committer);
+
 #endif

@@ -288,9 +288,9 @@ static int open_part(struct part *part, struct krc_codecs *codecs, krc_error *er
 {
     struct krc_start start;
     struct krc_stored_sink stored;
-    pthread_mutex_lock(&part->run->committer.mutex); /* the store is one thread's at a time */
+    krc_committer_pause(&part->run->committer);
     int known = load(part, &start, &stored, error);
-    pthread_mutex_unlock(&part->run->committer.mutex);
+    krc_committer_resume(&part->run->committer);
     KRC_TRY(known);
     KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->run->config, codecs, on_event, part,
                              error));
