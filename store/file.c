@@ -71,10 +71,9 @@ bool krc_store_has_log(const char *path)
  *     68  application_id uint32
  *     92  change counter for which "pages" is valid uint32
  */
-static int check_header(const char *path, const uint8_t *header, int64_t size, krc_error *error)
+static int check_owner(const char *path, const uint8_t *header, int64_t size, krc_error *error)
 {
-    uint32_t page_size = krc_be16(header + 16) == 1 ? 65536 : krc_be16(header + 16);
-    uint32_t pages = krc_be32(header + 28), version = krc_be32(header + 60);
+    uint32_t version = krc_be32(header + 60);
     if (size < HEADER_BYTES || memcmp(header, "SQLite format 3", 16) != 0)
         return krc_fail(error, KRC_E_STORE,
                         "%s is no offset store: it is not even a SQLite file; it was left as it "
@@ -88,14 +87,24 @@ static int check_header(const char *path, const uint8_t *header, int64_t size, k
                         "the offset store %s was made by a newer krc: its tables are version %u, "
                         "this krc knows %d; it was left as it is, use the newer krc",
                         path, version, KRC_STORE_SCHEMA_VERSION);
-    bool pages_valid = krc_be32(header + 24) == krc_be32(header + 92);
-    if (version < 1 || (pages_valid && size < (int64_t)pages * page_size &&
-                        !krc_store_has_log(path)))
-        return krc_fail(error, KRC_E_STORE,
-                        "the offset store %s is damaged: it has %lld bytes, its header says "
-                        "%lld; it was left as it is, restore it from a copy",
-                        path, (long long)size, (long long)pages * page_size);
     return KRC_OK;
+}
+
+/* 1: whole as far as its header tells.  0: cut off while it was made. */
+static int check_size(const char *path, const uint8_t *header, int64_t size, krc_error *error)
+{
+    uint32_t page_size = krc_be16(header + 16) == 1 ? 65536 : krc_be16(header + 16);
+    uint32_t pages = krc_be32(header + 28), version = krc_be32(header + 60);
+    bool pages_valid = krc_be32(header + 24) == krc_be32(header + 92);
+    bool is_short = pages_valid && size < (int64_t)pages * page_size;
+    if (version >= 1 && (!is_short || krc_store_has_log(path)))
+        return 1;
+    if (is_short && companion_has_bytes(path, "-journal"))
+        return 0;
+    return krc_fail(error, KRC_E_STORE,
+                    "the offset store %s is damaged: it has %lld bytes, its header says "
+                    "%lld; it was left as it is, restore it from a copy",
+                    path, (long long)size, (long long)pages * page_size);
 }
 
 int krc_store_examine(const char *path, krc_error *error)
@@ -119,8 +128,8 @@ int krc_store_examine(const char *path, krc_error *error)
     /* The making of it was cut off: SQLite rolls that back, by the journal, to an empty file. */
     if (header[0] == 0 && companion_has_bytes(path, "-journal"))
         return 0;
-    KRC_TRY(check_header(path, header, size, error));
-    return 1;
+    KRC_TRY(check_owner(path, header, size, error));
+    return check_size(path, header, size, error);
 }
 
 char *krc_store_folder(const char *path)
