@@ -259,15 +259,27 @@ static int check_tables(struct krc_store *store, krc_error *error)
     return failed;
 }
 
+static int fail_none(const struct krc_store *store, krc_error *error)
+{
+    return krc_fail(error, KRC_E_NOT_FOUND,
+                    "there is no offset store %s: nothing was committed to it yet", store->path);
+}
+
+/* Where the making was cut off just before its end, SQLite has undone it now. */
+static int require_tables(struct krc_store *store, krc_error *error)
+{
+    sqlite3_int64 version;
+    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
+    return version == 0 ? fail_none(store, error) : check_tables(store, error);
+}
+
 static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_error *error)
 {
     int there = krc_store_examine(store->path, error);
     if (there < 0)
         return there;
     if (!there && mode != KRC_STORE_CREATE)
-        return krc_fail(error, KRC_E_NOT_FOUND,
-                        "there is no offset store %s: nothing was committed to it yet",
-                        store->path);
+        return fail_none(store, error);
     char *name = plain_name(store->path);
     if (name == NULL)
         return krc_fail_nomem(error, strlen(store->path));
@@ -276,7 +288,7 @@ static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_erro
                                          : connect_to_write(store, name, error);
     free(name);
     if (rc == KRC_OK)
-        rc = check_tables(store, error);
+        rc = require_tables(store, error);
     /* closing would merge the log into a file that was refused */
     if (rc < 0 && had_log && store->db != NULL)
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
