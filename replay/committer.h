@@ -30,12 +30,16 @@ struct krc_committer {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct krc_commit *first, **last; /* that wait */
-    bool busy;
+    bool busy; /* somebody uses the store */
 };
 
 void krc_committer_init(struct krc_committer *committer, struct krc_store *store,
                         const char *group);
 void krc_committer_free(struct krc_committer *committer);
+
+/* The store for one thread alone, to read from: while a transaction is on its way they wait. */
+void krc_committer_take_store(struct krc_committer *committer);
+void krc_committer_give_back_store(struct krc_committer *committer);
 
 /* On disk when it returns KRC_OK; else nothing of it is. */
 int krc_committer_commit(struct krc_committer *committer, struct krc_commit *commit,
