@@ -14,23 +14,6 @@ void krc_committer_free(struct krc_committer *c)
     pthread_cond_destroy(&c->changed);
 }
 
-void krc_committer_take_store(struct krc_committer *c)
-{
-    pthread_mutex_lock(&c->mutex);
-    while (c->busy)
-        pthread_cond_wait(&c->changed, &c->mutex);
-    c->busy = true;
-    pthread_mutex_unlock(&c->mutex);
-}
-
-void krc_committer_give_back_store(struct krc_committer *c)
-{
-    pthread_mutex_lock(&c->mutex);
-    c->busy = false;
-    pthread_cond_broadcast(&c->changed);
-    pthread_mutex_unlock(&c->mutex);
-}
-
 static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
 {
     KRC_TRY(krc_store_put(c->store, c->group, commit->topic, commit->partition, &commit->row,

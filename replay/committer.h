@@ -37,10 +37,6 @@ void krc_committer_init(struct krc_committer *committer, struct krc_store *store
                         const char *group);
 void krc_committer_free(struct krc_committer *committer);
 
-/* The store for one thread alone, to read from: while a transaction is on its way they wait. */
-void krc_committer_take_store(struct krc_committer *committer);
-void krc_committer_give_back_store(struct krc_committer *committer);
-
 /* On disk when it returns KRC_OK; else nothing of it is. */
 int krc_committer_commit(struct krc_committer *committer, struct krc_commit *commit,
                          krc_error *error) KRC_MUST_USE;
