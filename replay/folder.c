@@ -36,6 +36,7 @@ static int take_lock(struct krc_target *t, krc_error *error)
 
 /* ---- The folder ---------------------------------------------------------------------------- */
 
+/* Also where the folder is there already: a run that was killed may have made it just before. */
 static int sync_parent(const char *path, krc_error *error)
 {
     char parent[4096];
@@ -49,6 +50,8 @@ static int sync_parent(const char *path, krc_error *error)
     else
         slash[slash == parent] = '\0';
     int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES)
+        return KRC_OK; /* others made the folder, and their parent is not to be read */
     if (fd < 0)
         return krc_fail_errno(error, "cannot open %s", parent);
     int rc = fsync(fd) == 0 ? KRC_OK : krc_fail_errno(error, "cannot flush %s", parent);
@@ -58,9 +61,7 @@ static int sync_parent(const char *path, krc_error *error)
 
 static int open_folder(struct krc_target *t, krc_error *error)
 {
-    if (mkdir(t->path, 0755) == 0)
-        KRC_TRY(sync_parent(t->path, error));
-    else if (errno != EEXIST)
+    if (mkdir(t->path, 0755) != 0 && errno != EEXIST)
         return krc_fail_errno(error, "cannot make the folder %s", t->path);
     t->folder = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (t->folder < 0)
@@ -153,6 +154,7 @@ static int begin_or_compare(const struct krc_target *t, const struct krc_log_pla
     KRC_TRY(rc);
     if (rc == 0) {
         KRC_TRY(check_empty(t, error));
+        KRC_TRY(t->is_sqlite ? KRC_OK : sync_parent(t->path, error));
         KRC_TRY(krc_store_begin(t->db, error));
         for (int i = 0; rc >= 0 && i < SETTING_COUNT; i++)
             rc = krc_store_set_setting(t->db, settings[i].name, settings[i].value, error);
@@ -162,6 +164,7 @@ static int begin_or_compare(const struct krc_target *t, const struct krc_log_pla
             krc_store_rollback(t->db);
         return rc;
     }
+    KRC_TRY(krc_store_flush(t->db, error));
     for (int i = 0; i < SETTING_COUNT; i++) {
         rc = krc_store_get_setting(t->db, settings[i].name, &then, error);
         KRC_TRY(rc);
@@ -185,11 +188,12 @@ static int is_committed(const struct krc_target *t, const struct krc_sink_name *
             sink.file_offset >= 0);
 }
 
+/* Flushed, for it shall not come back when another history is the newest. */
 static int remove_if_left(const struct krc_target *t, int folder, const char *entry,
                           const struct krc_sink_name *name, krc_error *error)
 {
     int rc = is_committed(t, name, error);
-    if (rc == 0 && unlinkat(folder, entry, 0) != 0)
+    if (rc == 0 && (unlinkat(folder, entry, 0) != 0 || fsync(folder) != 0))
         return krc_fail_errno(error, "cannot remove %s from %s", entry, t->path);
     return rc < 0 ? rc : KRC_OK;
 }

@@ -22,6 +22,7 @@ void krc_outfile_free(struct krc_outfile *out)
     krc_buffer_free(&out->packed);
 }
 
+/* Flushed, for a file that is never written again shall not get its tail back. */
 static int cut_to(struct krc_outfile *out, int64_t length, krc_error *error)
 {
     struct stat status;
@@ -32,7 +33,8 @@ static int cut_to(struct krc_outfile *out, int64_t length, krc_error *error)
                         "%s has %lld bytes, but %lld were committed: put the file back, or begin "
                         "anew in an empty folder",
                         out->path, (long long)status.st_size, (long long)length);
-    if (status.st_size > length && ftruncate(out->fd, length) != 0)
+    if (status.st_size > length &&
+        (ftruncate(out->fd, length) != 0 || fdatasync(out->fd) != 0))
         return krc_fail_errno(error, "cannot cut %s back to %lld bytes", out->path,
                               (long long)length);
     if (lseek(out->fd, length, SEEK_SET) < 0)

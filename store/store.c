@@ -22,6 +22,12 @@ static int fail_io(struct krc_store *store, krc_error *error, const char *doing)
         return krc_fail(error, KRC_E_NO_SPACE,
                         "cannot %s in the offset store %s: there is no room (%s); make some and "
                         "try again", doing, store->path, strerrordesc_np(number));
+    /* the folder is there, else it had been told: SQLite tried to read what it could not make */
+    if ((sqlite3_errcode(store->db) & 0xff) == SQLITE_CANTOPEN && number == ENOENT)
+        return krc_fail(error, KRC_E_IO,
+                        "cannot %s in the offset store %s: a file beside it cannot be made; see "
+                        "whether there is room on the disk and the folder may be written to", doing,
+                        store->path);
     errno = number;
     if (number != 0)
         return krc_fail_errno(error, "cannot %s in the offset store %s", doing, store->path);
@@ -354,4 +360,10 @@ void krc_store_rollback(struct krc_store *store)
 {
     if (!sqlite3_get_autocommit(store->db))
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/* Nothing is to be done where the last process closed the store. */
+int krc_store_flush(struct krc_store *store, krc_error *error)
+{
+    return execute(store, "PRAGMA wal_checkpoint(PASSIVE)", "flush commits", error);
 }

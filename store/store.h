@@ -34,6 +34,10 @@ int krc_store_begin(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 int krc_store_commit(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 void krc_store_rollback(struct krc_store *store);
 
+/* A process that was killed in a commit may have left it in the kernel's memory alone, and it is
+ * seen all the same: when this returns, what was seen is on disk. */
+int krc_store_flush(struct krc_store *store, krc_error *error) KRC_MUST_USE;
+
 /* One partition's committed position.  A history is a stretch in which offsets mean the same
  * records: 1, then one more after each truncation below a committed offset and each recreation. */
 struct krc_stored {
