@@ -105,6 +105,20 @@ fuzz: | deps ## libFuzzer, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
 	    echo "fuzz $$name: $(FUZZ_SECONDS) s without a finding"; \
 	done
 
+# ---- Real brokers -----------------------------------------------------------------------------------
+
+JARS := build/brokers/libs
+
+$(JARS): tests/broker/pom.xml
+	@scripts/setup brokers
+	@rm -rf $@
+	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
+	@touch $@
+
+.PHONY: check-brokers
+check-brokers: $(BUILD)/krc $(JARS) ## against Apache Kafka: its tools, its consumer, its broker
+	@KRC=$(BUILD)/krc LIBS=$(JARS) python3 -B tests/broker/check.py
+
 # ---- valgrind ---------------------------------------------------------------------------------------
 
 .PHONY: valgrind
