@@ -74,8 +74,8 @@ demo: all ## a replay that is killed on the way, goes on, and accounts for every
 
 .PHONY: help
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile tests/tests.mk bench/bench.mk | \
-	    column -t -s '|'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile tests/tests.mk bench/bench.mk | \
+	    awk -F '|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
 
 .PHONY: layers
 layers: ## every room sees only rooms above it
