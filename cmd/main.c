@@ -32,6 +32,10 @@ int main(int argc, char **argv)
         help();
         return cmd_flush();
     }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("krc " KRC_VERSION);
+        return cmd_flush();
+    }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);

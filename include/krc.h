@@ -48,6 +48,8 @@ extern "C" {
 #define KRC_PRINTF(text, first)
 #endif
 
+#define KRC_VERSION "0.1.0"
+
 /* ---- Errors -------------------------------------------------------------------------------- */
 
 /*
@@ -69,8 +71,7 @@ extern "C" {
     X(KRC_E_BUSY, -13, "another process or handle owns it")                                   \
     X(KRC_E_NO_SPACE, -14, "the disk is full")                                                \
     X(KRC_E_MISMATCH, -15, "this run differs from the one that began the sink")               \
-    X(KRC_E_AMBIGUOUS, -16, "one partition in two places")                                    \
-    X(KRC_E_INTERRUPTED, -17, "stopped from outside")
+    X(KRC_E_AMBIGUOUS, -16, "one partition in two places")
 
 enum krc_code {
     KRC_OK = 0,
