@@ -65,7 +65,8 @@ install: all ## into PREFIX (/usr/local)
 	ln -sf libkrc.so.0 $(DESTDIR)$(PREFIX)/lib/libkrc.so
 	install -D -m 755 $(BUILD)/krc $(DESTDIR)$(PREFIX)/bin/krc
 	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(LIBS)|' scripts/krc.pc.in \
+	version=$$(sed -n 's/^.define KRC_VERSION "\(.*\)"/\1/p' include/krc.h); \
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(LIBS)|' -e "s|@VERSION@|$$version|" scripts/krc.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/krc.pc
 
 .PHONY: demo
