@@ -12,6 +12,7 @@ static inline int run_tests(const char *name, const TTest *const *tests, size_t 
 {
     Suite *suite = suite_create(name);
     TCase *tc = tcase_create(name);
+    tcase_set_timeout(tc, 120); /* seconds, for machines under load and sanitizers */
     tcase_add_checked_fixture(tc, setup, teardown);
     for (size_t i = 0; i < count; i++)
         tcase_add_test(tc, tests[i]);
