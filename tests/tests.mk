@@ -119,6 +119,35 @@ $(JARS): tests/broker/pom.xml
 check-brokers: $(BUILD)/krc $(JARS) ## against Apache Kafka: its tools, its consumer, its broker
 	@KRC=$(BUILD)/krc LIBS=$(JARS) python3 -B tests/broker/check.py
 
+# ---- Faults -----------------------------------------------------------------------------------------
+
+FAULT_RUN := KRC=$(BUILD)/krc SHIM=$(BUILD)/tests/fault/shim.so GENERATE=$(BUILD)/bench/generate \
+             POWERCUT=$(BUILD)/tests/fault/powercut ASAN_OPTIONS=verify_asan_link_order=0
+FAULT_DEPS := $(BUILD)/krc $(BUILD)/tests/fault/shim.so $(BUILD)/tests/fault/powercut \
+              $(BUILD)/bench/generate
+# Power cuts are made from a trace: what is written needs no real disk.
+IN_MEMORY := $(if $(wildcard /dev/shm/.),TMPDIR=/dev/shm)
+
+$(BUILD)/tests/fault/shim.so: tests/fault/shim.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -fPIC -O2 $(WARN) -shared $< -o $@ -pthread
+$(BUILD)/tests/fault/powercut: tests/fault/powercut.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) $< -o $@
+
+check: faults
+.PHONY: faults
+faults: $(FAULT_DEPS) ## replays that are killed, lose power, meet full disks: a sample
+	@$(IN_MEMORY) $(FAULT_RUN) STRIDE=40 sh tests/fault/faults.sh
+	@$(IN_MEMORY) $(FAULT_RUN) sh tests/fault/limits.sh
+	@$(IN_MEMORY) $(FAULT_RUN) KILLS=16 RECORDS=100000 sh tests/fault/kill.sh
+
+.PHONY: soak
+soak: $(FAULT_DEPS) ## the same at every writing call, and 200 kills over 200 MB
+	@$(IN_MEMORY) $(FAULT_RUN) STRIDE=1 sh tests/fault/faults.sh
+	@$(IN_MEMORY) $(FAULT_RUN) sh tests/fault/limits.sh
+	@$(FAULT_RUN) KILLS=200 RECORDS=2000000 sh tests/fault/kill.sh
+
 # ---- valgrind ---------------------------------------------------------------------------------------
 
 .PHONY: valgrind
