@@ -36,7 +36,6 @@ static int take_lock(struct krc_target *t, krc_error *error)
 
 /* ---- The folder ---------------------------------------------------------------------------- */
 
-/* Also where the folder is there already: a run that was killed may have made it just before. */
 static int sync_parent(const char *path, krc_error *error)
 {
     char parent[4096];
@@ -59,6 +58,14 @@ static int sync_parent(const char *path, krc_error *error)
     return rc;
 }
 
+/* The folder's entry and the lock's, also where both were there: a run that was killed may have
+ * made them just before. */
+static int sync_folder(const struct krc_target *t, krc_error *error)
+{
+    KRC_TRY(sync_parent(t->path, error));
+    return fsync(t->folder) == 0 ? KRC_OK : krc_fail_errno(error, "cannot flush %s", t->path);
+}
+
 static int open_folder(struct krc_target *t, krc_error *error)
 {
     if (mkdir(t->path, 0755) != 0 && errno != EEXIST)
@@ -69,10 +76,27 @@ static int open_folder(struct krc_target *t, krc_error *error)
     return KRC_OK;
 }
 
-static bool is_own(const char *name)
+/* The lock, and the store with what SQLite keeps beside it. */
+static bool is_own(const struct krc_target *t, const char *name)
 {
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "lost+found") == 0 ||
-           strncmp(name, "krc.db", 6) == 0 || strcmp(name, "krc.lock") == 0;
+    static const char *const others[] = {".", "..", "lost+found", "krc.lock"};
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    const char *slash = strrchr(t->store, '/'), *store = slash == NULL ? t->store : slash + 1;
+    size_t len = strlen(store);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strncmp(name, store, len) == 0 && strcmp(name + len, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+/* A store that lies elsewhere may have been begun for another folder. */
+static bool is_begun(const struct krc_target *t)
+{
+    return access(t->store, F_OK) == 0 &&
+           (t->config->store_file[0] == '\0' || faccessat(t->folder, "krc.lock", F_OK, 0) == 0);
 }
 
 /* Where nothing was begun yet, nothing else may lie there: krc removes what it does not know. */
@@ -83,10 +107,10 @@ static int check_empty(const struct krc_target *t, krc_error *error)
         return t->is_sqlite ? KRC_OK : krc_fail_errno(error, "cannot read the folder %s", t->path);
     int rc = KRC_OK;
     for (struct dirent *entry; rc >= 0 && (entry = readdir(dir)) != NULL;)
-        if (!is_own(entry->d_name))
+        if (!is_own(t, entry->d_name))
             rc = krc_fail(error, KRC_E_MISMATCH,
-                          "%s holds %s, but no replay was begun there (%s has none): use an empty "
-                          "folder",
+                          "%s holds %s, but no replay was begun there (%s has none, or krc.lock is "
+                          "missing): use an empty folder",
                           t->path, entry->d_name, t->store);
     closedir(dir);
     return rc;
@@ -154,7 +178,6 @@ static int begin_or_compare(const struct krc_target *t, const struct krc_log_pla
     KRC_TRY(rc);
     if (rc == 0) {
         KRC_TRY(check_empty(t, error));
-        KRC_TRY(t->is_sqlite ? KRC_OK : sync_parent(t->path, error));
         KRC_TRY(krc_store_begin(t->db, error));
         for (int i = 0; rc >= 0 && i < SETTING_COUNT; i++)
             rc = krc_store_set_setting(t->db, settings[i].name, settings[i].value, error);
@@ -256,10 +279,12 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     else
         snprintf(t->store, sizeof t->store, "%s/krc.db", path);
     int rc = t->is_sqlite ? KRC_OK : open_folder(t, error);
-    if (rc >= 0 && access(t->store, F_OK) != 0)
+    if (rc >= 0 && !t->is_sqlite && !is_begun(t))
         rc = check_empty(t, error); /* now, so that a folder of others stays as it was */
     if (rc >= 0)
         rc = take_lock(t, error);
+    if (rc >= 0 && !t->is_sqlite)
+        rc = sync_folder(t, error);
     if (rc >= 0)
         rc = krc_store_open(&t->db, t->store, KRC_STORE_CREATE, error);
     if (rc >= 0)

@@ -223,9 +223,15 @@ same 'busy' "krc: process 4711 is writing to $to: wait until it has ended, or us
     "$(cat "$dir/err")"
 mkdir "$dir/full"
 echo x >"$dir/full/x"
-expect 1 "" "krc: DIR/full holds x, but no replay was begun there (DIR/full/krc.db has none): use an empty folder" \
+expect 1 "" "krc: DIR/full holds x, but no replay was begun there (DIR/full/krc.db has none, or krc.lock is missing): use an empty folder" \
     replay -d "$LOGS" --to "$dir/full"
 same 'a folder of other things' 'x' "$(cd "$dir/full" && echo *)"
+mv "$dir/full/x" "$dir/full/x-0.jsonl"
+run 1 replay -q -d "$LOGS" --to "$dir/full" --store "$dir/else.db"
+same 'though its store was begun for another' 'x-0.jsonl' "$(cd "$dir/full" && echo *)"
+for time in first second; do
+    run 0 replay -q -d "$LOGS" -t trimmed --to "$dir/own" --store "$dir/own/store.db"
+done
 
 usage() { # usage MESSAGE ARGUMENTS...
     message=$1
