@@ -69,6 +69,8 @@ static int have_batch(struct krc_logsource *s, int64_t position, krc_error *erro
             return rc;
         s->has_batch = s->batch.header.last_offset >= position;
     }
+    if (s->log_end <= s->batch.header.last_offset)
+        s->log_end = s->batch.header.last_offset + 1;
     return 1;
 }
 
@@ -105,6 +107,17 @@ static void pass_gap(const struct krc_logsource *s, struct krc_item *item, int64
                  "offsets %lld to %lld are in no batch and in no file of %s, and nothing there was "
                  "compacted: segments are missing",
                  (long long)item->from, (long long)to - 1, s->log->place->folder);
+}
+
+/* No batch follows.  An empty last segment begins where the log ends; otherwise it ends here,
+ * wherever damage made it seem to end. */
+static void pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t until)
+{
+    const struct krc_log *log = s->log;
+    int64_t base = log->segment_count > 0 ? log->segments[log->segment_count - 1].base_offset : 0;
+    s->log_end = base > item->from ? base : item->from;
+    if (item->from < s->log_end)
+        pass_gap(s, item, least(s->log_end, until));
 }
 
 /* Goes past what the reader could not read, as "skip.corrupt.batches" allows.  Where nothing
@@ -244,12 +257,13 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
     item->from = item->to = position;
     item->batch.bytes = NULL;
     item->epoch = -1;
-    if (position < source->log->log_start_offset || position > source->log_end) {
-        item->type = KRC_ITEM_OUT_OF_RANGE;
-        return KRC_OK;
-    }
-    if (position != source->expected)
+    if (position != source->expected) {
+        if (position < source->log->log_start_offset || position > source->log_end) {
+            item->type = KRC_ITEM_OUT_OF_RANGE;
+            return KRC_OK;
+        }
         KRC_TRY(move(source, position, settled, error));
+    }
     if (position >= until || position >= source->stable)
         return KRC_OK;
     int rc = have_batch(source, position, error);
@@ -257,8 +271,8 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
         rc = corrupt(source, item, until, rc, error);
     else if (rc > 0)
         rc = take_batch(source, until, scratch, item, error);
-    else if (position < source->log_end)
-        pass_gap(source, item, least(source->log_end, until));
+    else
+        pass_to_end(source, item, until);
     source->expected = rc < 0 ? -1 : item->to;
     return rc < 0 ? rc : KRC_OK;
 }

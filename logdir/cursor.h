@@ -58,7 +58,7 @@ int krc_walker_open(struct krc_walker **walker, const struct krc_log *log,
 void krc_walker_close(struct krc_walker *walker);
 int krc_walker_seek(struct krc_walker *walker, int64_t offset, krc_error *error) KRC_MUST_USE;
 /* As krc_reader_next; `bytes` is NULL unless the batch is small, or a control batch of at most
- * 4 KiB, which is read and checked whole too. */
+ * about 4 KB, which is read and checked whole too. */
 int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch,
                     krc_error *error) KRC_MUST_USE;
 

@@ -110,6 +110,21 @@ static int corrupt(const struct krc_stand *at, const struct finding *found, krc_
     return KRC_E_CORRUPT;
 }
 
+/* 1: what follows a batch whose checksum is right agrees with it; 0: it lies. */
+static int look_behind(struct krc_stand *at, struct finding *found, krc_error *error)
+{
+    const struct krc_batch_header *header = &found->header;
+    uint8_t next[KRC_BATCH_LOOK];
+    size_t got;
+    KRC_TRY(krc_stand_read(at, at->position + header->size, next, sizeof next, &got, error));
+    if (!krc_stand_contradicted(at, header, next, got) || !krc_stand_lies(at, header))
+        return 1;
+    krc_fail(&found->why, KRC_E_CORRUPT,
+             "its offsets do not follow on, and the next batch begins below their end: its base "
+             "offset, which no checksum covers, is wrong");
+    return 0;
+}
+
 static int look(struct krc_stand *at, struct finding *found, krc_error *error)
 {
     uint8_t bytes[KRC_BATCH_LOOK];
@@ -140,7 +155,8 @@ static int look(struct krc_stand *at, struct finding *found, krc_error *error)
     }
     krc_fail(why, KRC_E_CORRUPT, "the batch's checksum 0x%08x is not that of its bytes",
              (unsigned)header->crc);
-    return krc_stand_check_crc(at, at->position, header, error);
+    int rc = krc_stand_check_crc(at, at->position, header, error);
+    return rc == 1 ? look_behind(at, found, error) : rc;
 }
 
 int krc_stand_judge(struct krc_stand *at, krc_error *error)

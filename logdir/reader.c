@@ -110,6 +110,20 @@ static int fill(struct krc_reader *reader, size_t want, krc_error *error)
     return KRC_OK;
 }
 
+/* Whether the batch in the chunk is no good after all, for what follows it. */
+static int lies(struct krc_reader *reader, const struct krc_batch_header *header, krc_error *error)
+{
+    struct krc_stand *at = &reader->walker.at;
+    size_t size = (size_t)header->size, len = at_hand(reader) - size;
+    const uint8_t *next = here(reader) + size;
+    uint8_t look[KRC_BATCH_LOOK];
+    if (len < sizeof look) { /* at the chunk's end */
+        KRC_TRY(krc_stand_read(at, at->position + header->size, look, sizeof look, &len, error));
+        next = look;
+    }
+    return krc_stand_contradicted(at, header, next, len) && krc_stand_lies(at, header);
+}
+
 /* 1: a good batch lies at the stand, whole in the chunk. */
 static int load(struct krc_reader *reader, struct krc_batch_header *header, krc_error *error)
 {
@@ -122,8 +136,11 @@ static int load(struct krc_reader *reader, struct krc_batch_header *header, krc_
         header->size > reader->max_batch_bytes)
         return 0;
     KRC_TRY(fill(reader, (size_t)header->size, error));
-    return at_hand(reader) >= (size_t)header->size &&
-           krc_batch_check_crc(here(reader), header, NULL) == 0;
+    if (at_hand(reader) < (size_t)header->size ||
+        krc_batch_check_crc(here(reader), header, NULL) < 0)
+        return 0;
+    int rc = lies(reader, header, error);
+    return rc < 0 ? rc : !rc;
 }
 
 static int too_large(const struct krc_reader *reader, const struct krc_batch_header *header,

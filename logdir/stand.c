@@ -165,6 +165,21 @@ bool krc_stand_fits(const struct krc_stand *at, int64_t position,
     return header->size <= at->end - position;
 }
 
+bool krc_stand_contradicted(const struct krc_stand *at, const struct krc_batch_header *header,
+                            const uint8_t *next, size_t len)
+{
+    struct krc_batch_header behind;
+    int64_t position = at->position + header->size;
+    return header->count >= 0 && krc_stand_parse(at, position, next, len, &behind, NULL) == 1 &&
+           behind.count >= 0 && behind.base_offset <= header->last_offset &&
+           behind.base_offset > at->last_offset;
+}
+
+bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header)
+{
+    return header->base_offset != at->last_offset + 1;
+}
+
 /* The first byte that the checksum covers: magic 2 has it over all behind it, magic 0 and 1 too;
  * 0.7's is the payload's, behind 4 bytes of length, magic, (from magic 1) attributes and CRC. */
 static int64_t crc_begins(const struct krc_batch_header *header, const uint8_t *look)

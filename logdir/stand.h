@@ -42,6 +42,14 @@ bool krc_stand_fits(const struct krc_stand *at, int64_t position,
                     const struct krc_batch_header *header);
 bool krc_stand_in_last_segment(const struct krc_stand *at);
 
+/* Whether the batch that follows in the file, whose first bytes are `next`, begins at or below the
+ * last offset of this one.  One of the two lies then. */
+bool krc_stand_contradicted(const struct krc_stand *at, const struct krc_batch_header *header,
+                            const uint8_t *next, size_t len);
+/* Of two batches that contradict each other, whose checksums are right (they do not cover the base
+ * offset): whether it is this one that lies.  The one that follows on is believed. */
+bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header);
+
 /* 1: a whole batch with the right checksum lies at `position`, and may come next; 0: none. */
 int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batch_header *header,
                          krc_error *error) KRC_MUST_USE;

@@ -33,8 +33,10 @@ static size_t worth_reading(const struct krc_walker *walker, int64_t position, s
 {
     int64_t end = walker->position + (int64_t)walker->len;
     bool jumped = walker->len > 0 && walker->segment == walker->at.segment && position > end;
-    size_t least = want > KRC_SMALL_BATCH ? want : KRC_SMALL_BATCH;
-    return jumped ? least : sizeof walker->window;
+    size_t least = KRC_SMALL_BATCH + KRC_BATCH_LOOK;
+    if (jumped)
+        return want > least ? want : least;
+    return sizeof walker->window;
 }
 
 /* Gets `want` bytes at `position` into the window; `*len` is less only at the end of the file. */
@@ -60,40 +62,62 @@ static int look(struct krc_walker *walker, int64_t position, size_t want, const 
     return KRC_OK;
 }
 
-/* Whether the log may end with this batch: nothing lies behind it, or zeros. */
-static int may_be_last(struct krc_walker *walker, const struct krc_batch_header *header,
-                       krc_error *error)
-{
-    static const uint8_t zeros[KRC_BATCH_PREFIX];
-    if (!krc_stand_in_last_segment(&walker->at))
-        return 0;
-    int64_t behind = walker->at.position + header->size;
-    const uint8_t *bytes;
-    size_t len;
-    KRC_TRY(look(walker, behind, sizeof zeros, &bytes, &len, error));
-    return memcmp(bytes, zeros, len < sizeof zeros ? len : sizeof zeros) == 0;
-}
+/* A batch is read whole where it is small, and a control batch, whose marker decides; with the
+ * header that follows it. */
+enum { CONTROL_MAX = KRC_WALKER_WINDOW - KRC_BATCH_LOOK };
 
-/* Whether a batch is read whole: a small one, or a control batch, whose marker decides. */
 static bool is_read_whole(const struct krc_batch_header *header)
 {
-    return header->size <= (header->control ? KRC_WALKER_WINDOW : KRC_SMALL_BATCH);
+    return header->size <= (header->control ? CONTROL_MAX : KRC_SMALL_BATCH);
 }
 
-/* 1: good as far as a walker looks.  The last batch of the log is looked at as a reader does, so
- * that both see the same end: of a torn one the header may be all there is. */
-static int check(struct krc_walker *walker, const uint8_t *bytes,
+/* Gets the header at the stand, and behind it as much as is to be had with it. */
+static int look_here(struct krc_walker *walker, struct krc_batch_header *header,
+                     const uint8_t **bytes, size_t *len, krc_error *error)
+{
+    struct krc_stand *at = &walker->at;
+    KRC_TRY(look(walker, at->position, KRC_SMALL_BATCH + KRC_BATCH_LOOK, bytes, len, error));
+    int rc = krc_stand_parse(at, at->position, *bytes, *len, header, NULL);
+    if (rc != 1 || !krc_stand_in_order(at, header) || !krc_stand_fits(at, at->position, header))
+        return 0;
+    if (header->size > KRC_SMALL_BATCH && is_read_whole(header))
+        KRC_TRY(look(walker, at->position, (size_t)header->size + KRC_BATCH_LOOK, bytes, len,
+                     error));
+    return 1;
+}
+
+/* Whether only its checksum shows that a batch is good: no header follows that goes on where it
+ * ends.  Its length may be wrong, or its last offset, or the log ends here with a torn batch whose
+ * header is all there is. */
+static bool is_doubtful(const struct krc_stand *at, const struct krc_batch_header *header,
+                        const uint8_t *next, size_t len)
+{
+    struct krc_batch_header behind;
+    int64_t position = at->position + header->size;
+    if (len == 0)
+        return krc_stand_in_last_segment(at);
+    return krc_stand_parse(at, position, next, len, &behind, NULL) != 1 ||
+           behind.base_offset <= header->last_offset;
+}
+
+/* 1: good as far as a walker looks, so that it sees the same log as a reader. */
+static int check(struct krc_walker *walker, const uint8_t *bytes, size_t len,
                  const struct krc_batch_header *header, krc_error *error)
 {
     struct krc_stand *at = &walker->at;
-    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, at->position, header))
+    const uint8_t *next = bytes + header->size;
+    bool whole = is_read_whole(header);
+    if (whole && krc_batch_check_crc(bytes, header, NULL) < 0)
         return 0;
-    if (is_read_whole(header))
-        return krc_batch_check_crc(bytes, header, NULL) == 0;
-    int rc = may_be_last(walker, header, error);
-    if (rc <= 0)
-        return rc < 0 ? rc : 1;
-    return krc_stand_check_crc(at, at->position, header, error);
+    if (whole)
+        len -= (size_t)header->size;
+    else
+        KRC_TRY(look(walker, at->position + header->size, KRC_BATCH_LOOK, &next, &len, error));
+    if (!is_doubtful(at, header, next, len))
+        return 1;
+    bool lies = krc_stand_contradicted(at, header, next, len) && krc_stand_lies(at, header);
+    int rc = whole ? 1 : krc_stand_check_crc(at, at->position, header, error);
+    return rc == 1 ? !lies : rc;
 }
 
 int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch, krc_error *error)
@@ -105,13 +129,9 @@ int krc_walker_next(struct krc_walker *walker, struct krc_log_batch *batch, krc_
     int rc = krc_stand_settle(at, error);
     if (rc <= 0)
         return rc;
-    KRC_TRY(look(walker, at->position, KRC_SMALL_BATCH, &bytes, &len, error));
-    rc = krc_stand_parse(at, at->position, bytes, len, header, NULL);
-    if (rc == 1 && header->size > KRC_SMALL_BATCH && is_read_whole(header) &&
-        krc_stand_fits(at, at->position, header))
-        KRC_TRY(look(walker, at->position, (size_t)header->size, &bytes, &len, error));
+    KRC_TRY(rc = look_here(walker, header, &bytes, &len, error));
     if (rc == 1)
-        KRC_TRY(rc = check(walker, bytes, header, error));
+        KRC_TRY(rc = check(walker, bytes, len, header, error));
     if (rc != 1) {
         rc = krc_stand_judge(at, error);
         return rc == 1 ? krc_stand_changed(at, error) : rc;

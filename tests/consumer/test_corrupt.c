@@ -76,6 +76,64 @@ START_TEST(a_broken_batch_may_lie_about_its_last_offset)
 }
 END_TEST
 
+/* No checksum covers the base offset: its neighbours show that it is wrong. */
+START_TEST(a_base_offset_may_be_wrong)
+{
+    make_plain(0, 5);
+    size_t at = make_plain(5, 5);
+    make_plain(10, 5);
+    krc_put_be64(make_bytes.data + at, 4096 + 5);
+    make_segment(0);
+    see_committed();
+    check_saw("0-4 !KRC_E_CORRUPT", "0-5: delivered 5");
+    check_says(saw.error.message, "its base offset, which no checksum covers, is wrong");
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    check_saw("0-4 10-14", "0-15: delivered 10, skipped 5");
+}
+END_TEST
+
+/* What follows a broken batch decides where the log ends, wherever its header says that it ends:
+ * else the position would be out of range at the next start. */
+static void check_end(int64_t end)
+{
+    struct krc_log_offsets offsets;
+    krc *handle = consume_open(tempdir_path("data"), "skip.corrupt.batches", "true", NULL);
+    ck_assert_int_eq(krc_log_offsets(handle, "t", 0, &offsets, NULL), KRC_OK);
+    ck_assert_int_eq(offsets.log_end_offset, end);
+    krc_close(handle);
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    ck_assert_int_eq(saw.at.position, end);
+    see_from(end, "skip.corrupt.batches", "true");
+    ck_assert_int_eq(saw.at.position, end);
+    ck_assert_str_eq(saw.events.text, "");
+}
+
+START_TEST(a_broken_batch_does_not_move_the_end)
+{
+    make_plain(0, 5);
+    size_t at = make_plain(5, 50);
+    make_plain(55, 5);
+    krc_put_be32(make_bytes.data + at + 23, 1000); /* its last offset */
+    make_segment(0);
+    check_end(60);
+
+    at = make_plain(0, 50);
+    make_plain(50, 50);
+    memmove(make_bytes.data + at + 100, make_bytes.data + at + 101, make_bytes.len - 101);
+    make_bytes.len--; /* a byte is missing inside */
+    make_segment(0);
+    check_end(100);
+
+    make_plain(0, 5);
+    make_plain(5, 50);
+    at = make_plain(55, 50);
+    make_bytes.data[at + 10] ^= 1; /* its length */
+    make_plain(105, 5);
+    make_segment(0);
+    check_end(110);
+}
+END_TEST
+
 /* A hole behind a broken batch is a hole, not part of it. */
 START_TEST(a_broken_batch_before_a_gap)
 {
@@ -196,6 +254,8 @@ int main(void)
         a_broken_batch_holds_the_position,
         a_broken_batch_is_skipped_when_told,
         a_broken_batch_may_lie_about_its_last_offset,
+        a_base_offset_may_be_wrong,
+        a_broken_batch_does_not_move_the_end,
         a_broken_batch_before_a_gap,
         a_broken_inside,
         a_broken_marker,
