@@ -100,6 +100,8 @@ bool krc_sink_parse_name(const krc_replay_options *options, const char *text,
         if (len < OFFSET_DIGITS || strspn(text + len - OFFSET_DIGITS, "0123456789") < OFFSET_DIGITS)
             return false;
         len -= OFFSET_DIGITS;
+        if (memcmp(text + len, "09223372036854775807", OFFSET_DIGITS) > 0)
+            return false; /* no offset is above INT64_MAX */
         name->file_offset = strtoll(text + len, NULL, 10);
         if (options->format == KRC_REPLAY_SEGMENT)
             return len == 0;
