@@ -109,14 +109,17 @@ fuzz: | deps ## libFuzzer, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
 
 JARS := build/brokers/libs
 
-$(JARS): tests/broker/pom.xml
+.PHONY: java
+java:
 	@scripts/setup brokers
+
+$(JARS): tests/broker/pom.xml | java
 	@rm -rf $@
 	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
 	@touch $@
 
 .PHONY: check-brokers
-check-brokers: $(BUILD)/krc $(JARS) ## against Apache Kafka: its tools, its consumer, its broker
+check-brokers: $(BUILD)/krc java $(JARS) ## against Apache Kafka: its tools, its consumer, its broker
 	@KRC=$(BUILD)/krc LIBS=$(JARS) python3 -B tests/broker/check.py
 
 # ---- Faults -----------------------------------------------------------------------------------------
@@ -140,7 +143,7 @@ check: faults
 faults: $(FAULT_DEPS) ## replays that are killed, lose power, meet full disks: a sample
 	@$(IN_MEMORY) $(FAULT_RUN) STRIDE=40 sh tests/fault/faults.sh
 	@$(IN_MEMORY) $(FAULT_RUN) sh tests/fault/limits.sh
-	@$(IN_MEMORY) $(FAULT_RUN) KILLS=16 RECORDS=100000 sh tests/fault/kill.sh
+	@$(IN_MEMORY) $(FAULT_RUN) KILLS=16 RECORDS=200000 sh tests/fault/kill.sh
 
 .PHONY: soak
 soak: $(FAULT_DEPS) ## the same at every writing call, and 200 kills over 200 MB
@@ -151,8 +154,8 @@ soak: $(FAULT_DEPS) ## the same at every writing call, and 200 kills over 200 MB
 # ---- valgrind ---------------------------------------------------------------------------------------
 
 .PHONY: valgrind
-valgrind: $(UNIT_BIN) ## the unit tests under valgrind, without forking
-	@for t in $(UNIT_BIN); do CK_FORK=no CK_TIMEOUT_MULTIPLIER=60 valgrind -q --leak-check=full \
+valgrind: $(UNIT_BIN) ## the unit tests under valgrind
+	@for t in $(UNIT_BIN); do CK_TIMEOUT_MULTIPLIER=60 valgrind -q --leak-check=full \
 	    --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; done
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(SUPPORT_OBJ:.o=.d) $(BUILD)/tests/model/model.d \
