@@ -190,6 +190,7 @@ while read -r kind flags; do
 done <<END
 files --format jsonl
 files --compress zstd
+files --rotate 1h --compress gzip
 files --rotate 8KiB
 files --format raw
 outside --format segment

@@ -69,6 +69,7 @@ random() { # random BELOW: in $drawn
 # One run, killed after a while; false when it had ended.
 kill_one() {
     random $((took / 6 + 1))
+    drawn=$((drawn + took / 20))
     run=exec
     replay "$target" &
     pid=$! run=
@@ -113,4 +114,4 @@ done
 same "of $killed kills, $between between the first write and the last commit: enough" true \
     "$([ $((between * 4)) -ge $((kills * 3)) ] && echo true)"
 
-echo "$me: $checks checks, $killed kills, $between of them between the first write and the last commit"
+echo "$me: $checks checks, $killed kills, $between of them between first write and last commit"

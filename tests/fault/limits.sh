@@ -15,7 +15,7 @@ hold() { # hold TARGET: a run that stopped in its middle; $owner
     KRC_FAULT=stop:60 KRC_FAULT_BELOW=$dir LD_PRELOAD=$SHIM \
         "$KRC" replay -q -d "$LOGS" --to "$1" -X commit.interval.bytes=1000 &
     owner=$!
-    until grep -q '^State:.T' "/proc/$owner/status"; do
+    until grep -q '^State:.[TZ]' "/proc/$owner/status"; do
         sleep 0.01
     done
 }
@@ -47,7 +47,8 @@ full() { # full FILE ARGUMENTS...: the run fails, naming a file that matches
     file=$1
     shift
     run 1 "$@"
-    same "$* says what" 1 "$(grep -Ec "^krc: cannot .*$disk/$file.*(No space left|no room on the disk|disk is full)" "$dir/err")"
+    same "$* says what" 1 \
+        "$(grep -Ec "^krc: cannot .*$disk/$file.*(No space left|room on the disk|disk is full)" "$dir/err")"
     same "$* says no more" 1 "$(wc -l <"$dir/err")"
 }
 
@@ -91,7 +92,8 @@ expect 1 '' 'krc: cannot open DIR/disk/new.db-lock: Read-only file system' \
     replay -q -d "$LOGS" -t txns --to "sqlite:$disk/new.db"
 for begun in "replay -q -d $LOGS -t txns --to $dir/other --store $disk/store.db" "$reading"; do
     run 1 $begun
-    same "$begun says what" 1 "$(grep -c "^krc: cannot begin in the offset store $disk/store.db: .*may be written to$" "$dir/err")"
+    same "$begun says what" 1 \
+        "$(grep -c "^krc: cannot begin in the offset store $disk/store.db: .*may be written to$" "$dir/err")"
 done
 mount -o remount,rw,size=64m "$disk"
 run 0 replay -q -d "$LOGS" --to "$disk/to"
