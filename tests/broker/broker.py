@@ -115,7 +115,10 @@ def copy_live(logs, to):
 def compacted(logs):
     """Whether the cleaner has gone through all that it may clean: it then leaves it alone."""
     active = max(os.path.basename(p) for p in glob.glob(f"{logs}/compacted-0/*.log"))
-    with open(f"{logs}/cleaner-offset-checkpoint") as lines:
+    checkpoint = f"{logs}/cleaner-offset-checkpoint"
+    if not os.path.exists(checkpoint):
+        return False
+    with open(checkpoint) as lines:
         return f"compacted 0 {int(active[:20])}" in lines.read().splitlines()
 
 
