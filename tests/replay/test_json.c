@@ -110,7 +110,7 @@ START_TEST(a_name_that_is_no_text)
 }
 END_TEST
 
-/* ---- Long texts: they go piece by piece, and no character is cut ------------------------------- */
+/* ---- Long texts: they go piece by piece, and no character is cut ----------------------------- */
 
 enum { PIECE = 64 << 10 };
 
@@ -196,7 +196,7 @@ START_TEST(a_long_text_of_escapes)
 }
 END_TEST
 
-/* ---- Lines --------------------------------------------------------------------------------------- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 static void add_header(struct krc_bytes key, struct krc_bytes value)
 {
@@ -266,7 +266,7 @@ START_TEST(base64)
 }
 END_TEST
 
-/* ---- As Python reads it --------------------------------------------------------------------------- */
+/* ---- As Python reads it ---------------------------------------------------------------------- */
 
 /* A value in hexadecimal, a blank, and its line. */
 static void write_case(FILE *file, const uint8_t *value, size_t len)

@@ -81,7 +81,8 @@ static void check_file(const krc_replay_options *options, const char *topic, int
 
 START_TEST(round_trips)
 {
-    static const int32_t partitions[] = {0, 1, 10, 2147483647}, histories[] = {1, 2, 10, 2147483647};
+    static const int32_t partitions[] = {0, 1, 10, 2147483647};
+    static const int32_t histories[] = {1, 2, 10, 2147483647};
     static const int64_t offsets[] = {0, 1, INT64_MAX};
     for (int i = 0; i < TOPICS * 4 * 4 * 3; i++) {
         const char *topic = topics[i % TOPICS];

@@ -64,7 +64,7 @@ static void expect(const char *wanted)
     krc_buffer_free(&file);
 }
 
-/* ---- Plain files ------------------------------------------------------------------------------- */
+/* ---- Plain files ----------------------------------------------------------------------------- */
 
 START_TEST(grows_by_commits)
 {
@@ -138,7 +138,7 @@ START_TEST(a_folder_in_its_place)
 }
 END_TEST
 
-/* ---- Frames: each commit's can be read alone ----------------------------------------------------- */
+/* ---- Frames: each commit's can be read alone ------------------------------------------------- */
 
 enum { COMMITS = 6 };
 static int64_t ends[COMMITS + 1];
