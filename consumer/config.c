@@ -119,14 +119,16 @@ static int parse_bytes(krc_config *config, size_t property, const char *value, k
     return KRC_OK;
 }
 
-/* Takes "12.5S" and such off the text: a number and its unit. */
+/* Takes "12.5S" and such off the text: a number and its unit.  strtod alone would also take
+ * "0x1" and "1e5". */
 static bool take_unit(const char **text, double *number, char *unit)
 {
     char *end;
-    if (**text < '0' || **text > '9')
+    size_t digits = strspn(*text, "0123456789.");
+    if (**text == '.')
         return false;
     *number = strtod(*text, &end);
-    if (end == *text || *end == '\0')
+    if (digits == 0 || end != *text + digits || *end == '\0')
         return false;
     *unit = *end;
     *text = end + 1;

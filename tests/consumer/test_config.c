@@ -156,7 +156,8 @@ START_TEST(durations)
                 {"P1DT2H3M4.5S", 93784500}};
     static const char *const bad[] = {"",     "P",    "PT",    "1H",    "PT1",    "PT1X", "P1H",
                                       "P1DT", "PTH",  "PT-1H", "PT1HP", "P1M",    "P1Y",  "pt1h",
-                                      "PT1H ", "PT 1H", "PT1e99S", "PTnanS", "PTinfS"};
+                                      "PT1H ", "PT 1H", "PT1e99S", "PTnanS", "PTinfS",
+                                      "P1e5D", "P0x1D", "PT0x1S", "PT.5S", "PT1.2.3S", "PT1..S"};
     int64_t ms;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ck_assert_msg(krc_parse_duration(good[i].text, &ms), "%s", good[i].text);
