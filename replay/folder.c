@@ -58,7 +58,7 @@ static int sync_parent(const char *path, krc_error *error)
     return rc;
 }
 
-/* The folder's entry and the lock's, also where both were there: a run that was killed may have
+/* The folder's entry, and those in it, also where they were there: a run that was killed may have
  * made them just before. */
 static int sync_folder(const struct krc_target *t, krc_error *error)
 {

@@ -59,11 +59,12 @@ static int open_segment_folder(struct krc_sink *sink, krc_error *error)
 {
     char stem[KRC_SINK_NAME_MAX];
     krc_sink_stem(sink->place->topic, sink->place->partition, sink->at.history, stem, sizeof stem);
-    if (mkdirat(sink->run->folder, stem, 0755) != 0 && errno != EEXIST)
+    if (mkdirat(sink->run->folder, stem, 0755) == 0) {
+        if (fsync(sink->run->folder) != 0)
+            return krc_fail_errno(error, "cannot flush %s", sink->run->folder_path);
+    } else if (errno != EEXIST) {
         return krc_fail_errno(error, "cannot make %s/%s", sink->run->folder_path, stem);
-    /* also where it is there: a run that was killed may have made it just before */
-    if (sink->at.length == 0 && fsync(sink->run->folder) != 0)
-        return krc_fail_errno(error, "cannot flush %s", sink->run->folder_path);
+    }
     sink->segment_folder =
         openat(sink->run->folder, stem, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (sink->segment_folder < 0)
