@@ -151,6 +151,7 @@ static int pass_broken(struct krc_logsource *s, struct krc_item *item, int64_t t
                  s->batch.header.base_offset, s->batch.file_position);
     if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
         return rc;
+    s->has_batch = false;
     set_passed(item, to, KRC_SKIPPED);
     snprintf(item->why, sizeof item->why, "%.500s", error->message);
     return KRC_OK;
