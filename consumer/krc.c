@@ -19,6 +19,20 @@ const char *krc_store_group(const krc_config *config)
     return config->group_id[0] != '\0' ? config->group_id : "default";
 }
 
+/* A replay's offsets say how far its files go: nobody else may move them. */
+static int open_store(krc *handle, krc_error *error)
+{
+    const char *file = handle->config->store_file;
+    KRC_TRY(krc_store_open(&handle->store, file, KRC_STORE_CREATE, error));
+    int rc = krc_store_has_sink(handle->store, error);
+    if (rc == 1)
+        rc = krc_fail(error, KRC_E_STATE,
+                      "%s keeps how far the output of a replay goes, and moving its offsets would "
+                      "break that: use another store",
+                      file);
+    return rc;
+}
+
 int krc_open(krc **out, const krc_config *config, krc_error *error)
 {
     if (config->log_dir_count == 0)
@@ -36,7 +50,7 @@ int krc_open(krc **out, const krc_config *config, krc_error *error)
         rc = krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
                                  config->log_dir_count, config->format_07, error);
     if (rc >= 0 && config->store_file[0] != '\0')
-        rc = krc_store_open(&handle->store, config->store_file, KRC_STORE_CREATE, error);
+        rc = open_store(handle, error);
     if (rc < 0) {
         krc_close(handle);
         return rc;

@@ -193,6 +193,7 @@ typedef struct krc krc;
  * KRC_E_INVALID: no source is configured.  KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be read.
  * KRC_E_AMBIGUOUS: one partition lies in two folders.  KRC_E_CORRUPT: a checkpoint file is no
  * checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset store.
+ * KRC_E_STATE: the store is that of a replay's output.
  */
 KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_MUST_USE;
 

@@ -114,6 +114,28 @@ START_TEST(leader_epochs_that_are_none)
 }
 END_TEST
 
+/* Else a reader would move how far the replay's files are said to go. */
+START_TEST(the_store_of_a_replay)
+{
+    struct krc_replay_partition partition = {"t", 0, KRC_EARLIEST, KRC_NO_END};
+    krc_replay_options options = {
+        .to = tempdir_path("out"), .partitions = &partition, .partition_count = 1};
+    char out[512];
+    snprintf(out, sizeof out, "%s", options.to);
+    options.to = out;
+    make_plain(0, 5);
+    make_segment(0);
+    krc_config *config = krc_config_new();
+    ck_assert_int_eq(krc_config_add_log_dir(config, tempdir_path("data"), &error), KRC_OK);
+    ck_assert_int_eq(krc_replay(config, &options, &error), KRC_OK);
+    ck_assert_int_eq(
+        krc_config_set(config, "offset.store.file", tempdir_path("out/krc.db"), &error), KRC_OK);
+    ck_assert_int_eq(krc_open(&handle, config, &error), KRC_E_STATE);
+    check_says(error.message, "out/krc.db keeps how far the output of a replay goes");
+    krc_config_free(config);
+}
+END_TEST
+
 START_TEST(what_there_is)
 {
     struct krc_partition p;
@@ -243,6 +265,7 @@ int main(void)
         what_cannot_be_opened,
         files_beside_the_logs_that_are_none,
         leader_epochs_that_are_none,
+        the_store_of_a_replay,
         what_there_is,
         an_error_of_one_partition,
         the_end_is_told_once,
