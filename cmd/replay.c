@@ -25,6 +25,7 @@ static const char help_text[] =
     "      --rotate 1GiB|1h     another file when one has so many bytes (KiB, MiB, GiB, TiB), or\n"
     "                           when a batch's time enters a later hour (UTC)\n"
     "      --jobs N             partitions at a time (default 1)\n"
+    "  -c, --max-messages N     end when the output holds N records, over all partitions\n"
     "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated\n"
     "                           below what was written, or the topic made again\n"
     "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing\n"
@@ -280,8 +281,9 @@ static int set_option(struct arguments *arguments, int option, char *value)
 
 static int check(struct arguments *arguments, int words, char **word)
 {
-    const struct krc_replay_options *options = &arguments->options;
+    struct krc_replay_options *options = &arguments->options;
     struct cmd_source *source = &arguments->source;
+    options->max_records = source->max_messages;
     if (words > 0)
         return cmd_usage("replay: what is \"%s\"? Topics are named with -t", word[0]);
     if (options->to == NULL || options->to[0] == '\0')
@@ -291,8 +293,6 @@ static int check(struct arguments *arguments, int words, char **word)
     if (options->base64 &&
         (options->format != KRC_REPLAY_JSONL || strncmp(options->to, "sqlite:", 7) == 0))
         return cmd_usage("replay: --encoding base64 goes with --format jsonl");
-    if (source->max_messages > 0)
-        return cmd_usage("replay: -c is none of its flags, end it with --until");
     if (source->from.kind == CMD_UNSAID)
         source->from.kind = CMD_STORED;
     return cmd_source_check(source, "replay");

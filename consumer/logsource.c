@@ -1,5 +1,6 @@
 #include "consumer/logsource.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ int krc_logsource_open(struct krc_logsource *source, const struct krc_log_place 
         .codecs = codecs,
         .expected = -1,
         .stable = INT64_MAX,
+        .records_left = KRC_NO_END,
         .compacted = place->cleaned_to >= 0,
     };
     KRC_TRY(krc_log_open(&source->log, place, config->format_07, error));
@@ -143,12 +145,24 @@ static int corrupt(struct krc_logsource *s, struct krc_item *item, int64_t until
     return skip_unreadable(s, item, until, &cause, error);
 }
 
+/* Puts before an error's sentence where the batch in hand lies. */
+static void name_place(const struct krc_logsource *s, krc_error *error)
+{
+    const struct krc_log_place *place = s->log->place;
+    char path[PATH_MAX], why[sizeof error->message];
+    krc_log_path(s->log, s->batch.segment, ".log", path, sizeof path);
+    memcpy(why, error->message, sizeof why);
+    snprintf(error->message, sizeof error->message, "%s-%d, byte %lld of %.400s: %.500s",
+             place->topic, (int)place->partition, (long long)s->batch.file_position, path, why);
+    krc_error_at(error, place->topic, place->partition, s->batch.header.base_offset,
+                 s->batch.file_position);
+}
+
 /* A batch that was read, but whose inside is broken or undecidable. */
 static int pass_broken(struct krc_logsource *s, struct krc_item *item, int64_t to, int rc,
                        krc_error *error)
 {
-    krc_error_at(error, s->log->place->topic, s->log->place->partition,
-                 s->batch.header.base_offset, s->batch.file_position);
+    name_place(s, error);
     if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
         return rc;
     s->has_batch = false;
@@ -204,9 +218,30 @@ static bool is_wrapper(const struct krc_batch_header *h)
     return (h->magic == 0 || h->magic == 1) && h->codec != KRC_NONE;
 }
 
+/* Where the records end of which `count` are wanted, from the item's begin on. */
+static int64_t end_of_records(const struct krc_item *item, int64_t count)
+{
+    struct krc_records records = item->records;
+    struct krc_record record = {.offset = item->from};
+    while (count > 0 && krc_records_next(&records, &record))
+        count -= record.offset >= item->from;
+    return record.offset + 1;
+}
+
 static void hand_out(struct krc_logsource *s, struct krc_item *item, int64_t to)
 {
     item->count = krc_records_count_between(&item->records, item->from, to);
+    if (item->count > s->records_left) {
+        if (s->whole_batches) {
+            item->type = KRC_ITEM_END;
+            item->to = item->from;
+            s->records_left = 0;
+            return;
+        }
+        to = end_of_records(item, s->records_left);
+        item->count = krc_records_count_between(&item->records, item->from, to);
+    }
+    s->records_left -= item->count;
     item->delivered = s->batch.header.magic == KRC_MAGIC_07 ? item->count > 0 : item->count;
     item->to = to;
     int64_t mark = s->log->place->high_watermark;
@@ -265,7 +300,7 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
         }
         KRC_TRY(move(source, position, settled, error));
     }
-    if (position >= until || position >= source->stable)
+    if (position >= until || position >= source->stable || source->records_left <= 0)
         return KRC_OK;
     int rc = have_batch(source, position, error);
     if (rc < 0)

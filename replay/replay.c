@@ -19,6 +19,7 @@ struct run {
     struct krc_committer committer;
     pthread_mutex_t mutex; /* for what follows, and the callbacks */
     size_t next;           /* the partition that is taken next */
+    int64_t records_left;  /* that the output may take; KRC_NO_END */
     struct krc_replay_progress progress;
     int rc; /* the first failure */
     krc_error error;
@@ -295,6 +296,7 @@ static int open_part(struct part *part, struct krc_codecs *codecs, krc_error *er
     KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->run->config, codecs, on_event, part,
                              error));
     part->tracker.source.whole_batches = part->run->options->format == KRC_REPLAY_SEGMENT;
+    part->tracker.source.records_left = part->run->records_left;
     part->tracker.now_ms = krc_now_ms();
     KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, known ? &stored : NULL,
                           part->history, error));
@@ -319,6 +321,8 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
     int rc = open_part(&part, codecs, error);
     if (rc >= 0)
         rc = read_on(&part, scratch, error);
+    if (run->options->max_records > 0) /* then there is one job */
+        run->records_left = part.tracker.source.records_left;
     if (rc >= 0)
         rc = finish(&part, error);
     else if (source_failed(rc) && part.tracker.offsets.state == KRC_FAILED)
@@ -431,6 +435,10 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
                       options->rotate_hourly || options->format != KRC_REPLAY_JSONL))
         return krc_fail(error, KRC_E_INVALID,
                         "format, compression and rotation are of files: a SQLite table has none");
+    if (options->max_records > 0 && options->jobs > 1)
+        return krc_fail(error, KRC_E_INVALID,
+                        "a limit of records goes with one job: of several, which come first is "
+                        "left to chance");
     if (options->format == KRC_REPLAY_SEGMENT &&
         (options->compression != KRC_REPLAY_PLAIN || config->format_07))
         return krc_fail(error, KRC_E_INVALID,
@@ -438,6 +446,23 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
                         "Kafka 0.7's are not the same format");
     if (options->delimiter.len > DELIMITER_MAX)
         return krc_fail(error, KRC_E_INVALID, "a delimiter has at most %d bytes", DELIMITER_MAX);
+    return KRC_OK;
+}
+
+/* What the output holds already counts against its limit. */
+static int count_records(struct run *run, krc_error *error)
+{
+    const krc_replay_options *options = run->options;
+    const char *group = krc_store_group(run->config);
+    run->records_left = options->max_records > 0 ? options->max_records : KRC_NO_END;
+    for (size_t i = 0; options->max_records > 0 && i < options->partition_count; i++) {
+        const struct krc_replay_partition *p = &options->partitions[i];
+        struct krc_stored row;
+        int rc = krc_store_load(run->target.db, group, p->topic, p->partition, &row, error);
+        KRC_TRY(rc);
+        if (rc == 1)
+            run->records_left -= row.account.delivered;
+    }
     return KRC_OK;
 }
 
@@ -457,6 +482,7 @@ static int prepare(struct run *run, krc_error *error)
     };
     for (size_t i = 0; i < run->options->partition_count; i++)
         KRC_TRY(check_partition(run, &run->options->partitions[i], error));
+    KRC_TRY(count_records(run, error));
     return target->is_sqlite ? krc_insert_open(&run->sinks.insert, target->db, error) : KRC_OK;
 }
 

@@ -102,6 +102,25 @@ run 0 replay -q -d "$LOGS" --to "sqlite:$db"
 same 'again changes nothing' "$(cksum <"$dir/whole")" "$(sqlite3 "$db" .dump | cksum)"
 
 # ---- stopped and started again, the result is that of one run
+# a limit counts what the output holds: again changes nothing, and without it the rest follows
+limited=$dir/limited
+whole=$dir/unlimited
+run 0 replay -q -d "$LOGS" -t txns --to "$whole"
+for n in 7 7 150 150; do
+    run 0 replay -q -d "$LOGS" -t txns -c "$n" --to "$limited"
+    same "records with -c $n" "$n" "$(cat "$limited"/*.jsonl | wc -l)"
+done
+run 0 replay -q -d "$LOGS" -t txns --to "$limited"
+for p in 0 1; do
+    same "txns-$p after limits" "$(cksum <"$whole/txns-$p.jsonl")" "$(cksum <"$limited/txns-$p.jsonl")"
+done
+run 0 replay -q -d "$LOGS" -t txns -c 100 --format segment --to "$dir/limited-segment"
+run 0 read -q -d "$dir/limited-segment" -f '%t %p %o\n'
+same 'segments end before a batch that holds too many' \
+    "$(jq -r '"\(.topic) \(.partition) \(.offset)"' "$whole/txns-0.jsonl" | head -n "$(wc -l <"$dir/out")")" \
+    "$(cat "$dir/out")"
+[ "$(wc -l <"$dir/out")" -gt 90 ] || same 'nearly 100 records' more "$(wc -l <"$dir/out")"
+
 for flags in '--format jsonl' '--format raw' '--format segment' '--compress zstd' '--compress gzip' \
     '--rotate 1h' '--rotate 9KiB --compress zstd'; do
     rm -rf "$to" "$dir/whole"
@@ -252,7 +271,8 @@ usage 'replay: -D goes with --format raw' --to "$to" -D x
 usage 'replay: a delimiter has at most 32 bytes' --to "$to" --format raw -D "$(seq -s. 20)"
 usage 'replay: --encoding base64 goes with --format jsonl' --to "$to" --format raw --encoding base64
 usage 'replay: --encoding base64 goes with --format jsonl' --to sqlite:x --encoding base64
-usage 'replay: -c is none of its flags, end it with --until' --to "$to" -c 1
+usage 'replay: a limit of records goes with one job: of several, which come first is left to chance' \
+    --to "$to" -c 1 --jobs 2
 usage '--follow: a log folder always ends, there is nothing to follow' --to "$to" --follow
 together='a SQLite file keeps its own offsets and is written by one thread: neither another store nor more jobs go with it'
 usage "replay: $together" --to "sqlite:$dir/no.db" --jobs 2
