@@ -139,8 +139,12 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
     settings[1] = (struct setting){"compression", "", "--compress"};
     snprintf(settings[1].value, sizeof settings[1].value, "%s", compressions[o->compression]);
     settings[2] = (struct setting){"rotation", "", "--rotate"};
-    snprintf(settings[2].value, sizeof settings[2].value, "%lld%s", (long long)o->rotate_bytes,
-             o->rotate_hourly ? " hourly" : "");
+    if (o->rotate_hourly)
+        snprintf(settings[2].value, sizeof settings[2].value, "1h");
+    else if (o->rotate_bytes > 0)
+        snprintf(settings[2].value, sizeof settings[2].value, "%lld", (long long)o->rotate_bytes);
+    else
+        snprintf(settings[2].value, sizeof settings[2].value, "none");
     settings[3] = (struct setting){"isolation.level", "", "--isolation-level"};
     snprintf(settings[3].value, sizeof settings[3].value, "%s",
              t->config->read_uncommitted ? "read_uncommitted" : "read_committed");

@@ -51,6 +51,7 @@ void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FI
         write_csv_field(row->topic, out);
         fprintf(out, ",%" PRId32 ",%" PRId64 "\n", row->partition, row->offset);
     }
+    putc('\n', out); /* kafka-consumer-groups.sh ends with an empty line */
 }
 
 void krc_write_json_string(const char *text, FILE *out)

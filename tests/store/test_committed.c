@@ -157,10 +157,11 @@ START_TEST(fields_are_quoted_as_kafka_does)
     static const char csv[] = "\"a b\",t-1._x,0,1\n"
                               "\"c,\"\"d\"\"\",twenty-four-characters-x,1,2\n"
                               "plain,\"twenty-five-characters-xx\",2,3\n"
-                              "\"plus+\",t,3,4\n";
+                              "\"plus+\",t,3,4\n"
+                              "\n";
     ck_assert_str_eq(written(list, 1), csv);
     ck_assert_str_eq(written(list, 0), "t-1._x,0,1\ntwenty-four-characters-x,1,2\n"
-                                       "\"twenty-five-characters-xx\",2,3\nt,3,4\n");
+                                       "\"twenty-five-characters-xx\",2,3\nt,3,4\n\n");
     static const char json[] =
         "[\n{\"group\":\"a b\",\"topic\":\"t-1._x\",\"partition\":0,\"offset\":1,\"leaderEpoch\":4,"
         "\"metadata\":\"m\\u000a\\\"\"},\n{\"group\":\"c,\\\"d\\\"\",\"topic\":"
