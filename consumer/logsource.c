@@ -1,6 +1,5 @@
 #include "consumer/logsource.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,24 +144,11 @@ static int corrupt(struct krc_logsource *s, struct krc_item *item, int64_t until
     return skip_unreadable(s, item, until, &cause, error);
 }
 
-/* Puts before an error's sentence where the batch in hand lies. */
-static void name_place(const struct krc_logsource *s, krc_error *error)
-{
-    const struct krc_log_place *place = s->log->place;
-    char path[PATH_MAX], why[sizeof error->message];
-    krc_log_path(s->log, s->batch.segment, ".log", path, sizeof path);
-    memcpy(why, error->message, sizeof why);
-    snprintf(error->message, sizeof error->message, "%s-%d, byte %lld of %.400s: %.500s",
-             place->topic, (int)place->partition, (long long)s->batch.file_position, path, why);
-    krc_error_at(error, place->topic, place->partition, s->batch.header.base_offset,
-                 s->batch.file_position);
-}
-
 /* A batch that was read, but whose inside is broken or undecidable. */
 static int pass_broken(struct krc_logsource *s, struct krc_item *item, int64_t to, int rc,
                        krc_error *error)
 {
-    name_place(s, error);
+    krc_log_batch_place(s->log, &s->batch, error);
     if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
         return rc;
     s->has_batch = false;
@@ -175,8 +161,12 @@ static int pass_broken(struct krc_logsource *s, struct krc_item *item, int64_t t
 static int filter(struct krc_logsource *s, struct krc_item *item, int64_t to, krc_error *error)
 {
     const struct krc_batch_header *h = &s->batch.header;
+    int type;
     item->type = KRC_ITEM_RECORDS;
     if (h->control) {
+        int rc = krc_batch_control_type(s->batch.bytes, h, &type, error);
+        if (rc < 0)
+            return pass_broken(s, item, to, rc, error);
         set_passed(item, to, KRC_CONTROL);
         return KRC_OK;
     }

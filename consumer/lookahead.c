@@ -35,56 +35,79 @@ static int stand_at(struct krc_lookahead *ahead, int64_t offset, krc_error *erro
     return krc_walker_seek(ahead->walker, offset, error);
 }
 
-/* The next header: 1 one, 0 the end, 2 an unreadable place that was passed and may have held any
- * producer's marker. */
-enum { PASSED_DAMAGE = 2 };
+/* A header that was met. */
+struct step {
+    struct krc_log_batch batch;
+    int marker; /* KRC_CONTROL_COMMIT, KRC_CONTROL_ABORT, or _NONE for everything else */
+};
 
-static int walk(struct krc_lookahead *ahead, struct krc_log_batch *batch, krc_error *error)
+static int read_marker(struct step *step, krc_error *error)
 {
-    for (;;) {
-        int rc = krc_walker_next(ahead->walker, batch, error);
-        if (rc == 0)
-            ahead->at_end = true;
-        if (rc != KRC_E_CORRUPT || !ahead->skip_corrupt)
-            return rc;
-        struct krc_damage damage;
-        KRC_TRY(krc_walker_resync(ahead->walker, &damage, error));
-        if (!damage.maybe_marker)
-            continue;
-        KRC_TRY(krc_markers_doubt(&ahead->markers, damage.from, error));
-        return PASSED_DAMAGE;
-    }
-}
-
-/* Sets `*type` to KRC_CONTROL_NONE for everything but a transaction's marker. */
-static int marker_type(const struct krc_log_batch *batch, int *type, krc_error *error)
-{
-    *type = KRC_CONTROL_NONE;
+    const struct krc_log_batch *batch = &step->batch;
+    step->marker = KRC_CONTROL_NONE;
     if (!batch->header.control || batch->header.producer_id < 0)
         return KRC_OK;
     if (batch->bytes == NULL)
         return krc_fail(error, KRC_E_TOO_LARGE,
                         "the control batch at offset %lld has %d bytes: no marker is so large",
                         (long long)batch->header.base_offset, (int)batch->header.size);
-    KRC_TRY(krc_batch_control_type(batch->bytes, &batch->header, type, error));
-    if (*type != KRC_CONTROL_ABORT && *type != KRC_CONTROL_COMMIT)
-        *type = KRC_CONTROL_NONE;
+    KRC_TRY(krc_batch_control_type(batch->bytes, &batch->header, &step->marker, error));
+    if (step->marker != KRC_CONTROL_ABORT && step->marker != KRC_CONTROL_COMMIT)
+        step->marker = KRC_CONTROL_NONE;
     return KRC_OK;
 }
 
-/* Walks one header on; a marker is kept.  As walk(). */
+/* What walk() may return beside 1, a header, and 0, the end: an unreadable place was passed that
+ * may have held any producer's marker. */
+enum { PASSED_DAMAGE = 2 };
+
+static int doubt(struct krc_lookahead *ahead, int64_t offset, krc_error *error)
+{
+    KRC_TRY(krc_markers_doubt(&ahead->markers, offset, error));
+    return PASSED_DAMAGE;
+}
+
+static int go_past_damage(struct krc_lookahead *ahead, krc_error *error)
+{
+    struct krc_damage damage;
+    KRC_TRY(krc_walker_resync(ahead->walker, &damage, error));
+    return damage.maybe_marker ? doubt(ahead, damage.from, error) : KRC_OK;
+}
+
+static int walk(struct krc_lookahead *ahead, struct step *step, krc_error *error)
+{
+    for (;;) {
+        int rc = krc_walker_next(ahead->walker, &step->batch, error);
+        bool is_read = rc == 1;
+        ahead->at_end = rc == 0;
+        if (is_read && (rc = read_marker(step, error)) >= 0)
+            return 1;
+        if (is_read)
+            krc_log_batch_place(ahead->log, &step->batch, error);
+        if (rc != KRC_E_CORRUPT || !ahead->skip_corrupt)
+            return rc;
+        KRC_TRY(rc = is_read ? doubt(ahead, step->batch.header.base_offset, error)
+                             : go_past_damage(ahead, error));
+        if (rc == PASSED_DAMAGE)
+            return rc;
+    }
+}
+
+static int keep_marker(struct krc_lookahead *ahead, const struct step *step, krc_error *error)
+{
+    const struct krc_batch_header *header = &step->batch.header;
+    if (step->marker == KRC_CONTROL_NONE)
+        return KRC_OK;
+    return krc_markers_add(&ahead->markers, header->producer_id, header->base_offset,
+                           step->marker == KRC_CONTROL_COMMIT, error);
+}
+
+/* Walks one header on; a marker is kept. */
 static int learn(struct krc_lookahead *ahead, krc_error *error)
 {
-    struct krc_log_batch batch;
-    int rc = walk(ahead, &batch, error);
-    if (rc != 1)
-        return rc;
-    int type;
-    KRC_TRY(marker_type(&batch, &type, error));
-    if (type != KRC_CONTROL_NONE)
-        KRC_TRY(krc_markers_add(&ahead->markers, batch.header.producer_id,
-                                batch.header.base_offset, type == KRC_CONTROL_COMMIT, error));
-    return 1;
+    struct step step;
+    int rc = walk(ahead, &step, error);
+    return rc == 1 ? keep_marker(ahead, &step, error) : rc;
 }
 
 /* Walks until a batch of the producer's at `offset` is decided, or the log ends. */
@@ -109,12 +132,10 @@ int krc_lookahead_fate(struct krc_lookahead *ahead, const struct krc_batch_heade
 /* ---- Transactions that began before the reading does --------------------------------------- */
 
 /* Folds one header into the map of open transactions: producer id -> first offset. */
-static int fold(struct krc_producers *open, const struct krc_log_batch *batch, krc_error *error)
+static int fold(struct krc_producers *open, const struct step *step, krc_error *error)
 {
-    const struct krc_batch_header *header = &batch->header;
-    int type;
-    KRC_TRY(marker_type(batch, &type, error));
-    if (type != KRC_CONTROL_NONE)
+    const struct krc_batch_header *header = &step->batch.header;
+    if (step->marker != KRC_CONTROL_NONE)
         krc_producers_remove(open, header->producer_id);
     else if (header->transactional && !header->control &&
              krc_producers_get(open, header->producer_id) == NULL)
@@ -127,27 +148,18 @@ static int fold(struct krc_producers *open, const struct krc_log_batch *batch, k
 static int fold_below(struct krc_lookahead *ahead, int64_t offset, struct krc_producers *open,
                       krc_error *error)
 {
+    struct step step;
+    int rc;
     KRC_TRY(stand_at(ahead, 0, error));
-    for (;;) {
-        struct krc_log_batch batch;
-        int rc = walk(ahead, &batch, error);
-        if (rc <= 0)
-            return rc;
-        if (rc == PASSED_DAMAGE) {
+    while ((rc = walk(ahead, &step, error)) > 0) {
+        if (rc == PASSED_DAMAGE)
             krc_producers_free(open); /* whoever was open there cannot be decided: it is skipped */
-            continue;
-        }
-        if (batch.header.base_offset < offset) {
-            KRC_TRY(fold(open, &batch, error));
-            continue;
-        }
-        int type;
-        KRC_TRY(marker_type(&batch, &type, error));
-        return type == KRC_CONTROL_NONE
-                   ? KRC_OK
-                   : krc_markers_add(&ahead->markers, batch.header.producer_id,
-                                     batch.header.base_offset, type == KRC_CONTROL_COMMIT, error);
+        else if (step.batch.header.base_offset < offset)
+            KRC_TRY(fold(open, &step, error));
+        else
+            return keep_marker(ahead, &step, error);
     }
+    return rc;
 }
 
 /* Where the first of the open transactions began that has no marker at or after `offset`. */

@@ -32,6 +32,10 @@ struct krc_log_batch {
     int64_t file_position;
 };
 
+/* Puts before an error's sentence where the batch lies that it speaks of. */
+void krc_log_batch_place(const struct krc_log *log, const struct krc_log_batch *batch,
+                         krc_error *error);
+
 /* Reads whole batches and checks their CRC. */
 struct krc_reader;
 int krc_reader_open(struct krc_reader **reader, const struct krc_log *log,
@@ -67,7 +71,7 @@ struct krc_damage {
     int64_t from;         /* the first offset concerned: the one after the last good batch */
     int64_t to;           /* the next good batch's base offset, or the end of the log */
     int64_t skip_to;      /* the broken batch's last offset + 1 where its header is believable
-                             (from <= it <= to), else `to` */
+                             (from <= it <= to, and its length leads to `to`), else `to` */
     int64_t file_position;
     int64_t bytes;        /* between the broken place and the next good batch, or the end of file */
     size_t segment;

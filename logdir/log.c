@@ -1,4 +1,4 @@
-#include "logdir/log.h"
+#include "logdir/cursor.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -156,4 +156,19 @@ void krc_log_close(struct krc_log *log)
     free(log->segments);
     free(log->epochs);
     free(log);
+}
+
+void krc_log_batch_place(const struct krc_log *log, const struct krc_log_batch *batch,
+                         krc_error *error)
+{
+    char path[PATH_MAX], why[sizeof error->message];
+    if (error == NULL)
+        return;
+    krc_log_path(log, batch->segment, ".log", path, sizeof path);
+    memcpy(why, error->message, sizeof why);
+    snprintf(error->message, sizeof error->message, "%s-%d, byte %lld of %.400s: %.500s",
+             log->place->topic, (int)log->place->partition, (long long)batch->file_position, path,
+             why);
+    krc_error_at(error, log->place->topic, log->place->partition, batch->header.base_offset,
+                 batch->file_position);
 }

@@ -231,7 +231,7 @@ rm -rf "$to"
 run 0 replay -q -d "$LOGS" -t trimmed --to "$to"
 refused 'format "jsonl"' raw --format --format raw
 refused 'compression "none"' zstd --compress --compress zstd
-refused 'rotation "0"' 1024 --rotate --rotate 1KiB
+refused 'rotation "none"' 1024 --rotate --rotate 1KiB
 refused 'isolation.level "read_committed"' read_uncommitted --isolation-level \
     --isolation-level read_uncommitted
 refused 'encoding "text"' base64 --encoding --encoding base64
