@@ -3,12 +3,13 @@
  */
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/json.h"
 #include "replay/sink.h"
 
 struct krc_insert {
-    sqlite3 *db;
+    struct krc_store *store;
     sqlite3_stmt *statement;
 };
 
@@ -19,30 +20,19 @@ static const char table[] =
 
 static const char insert_row[] = "INSERT INTO records VALUES(?,?,?,?,?,?,?,?,?,?)";
 
-static int failed(sqlite3 *db, const char *what, krc_error *error)
-{
-    int code = sqlite3_errcode(db) & 0xff;
-    return krc_fail(error,
-                    code == SQLITE_FULL    ? KRC_E_NO_SPACE
-                    : code == SQLITE_NOMEM ? KRC_E_NOMEM
-                    : code == SQLITE_IOERR ? KRC_E_IO
-                                           : KRC_E_STORE,
-                    "cannot %s in %s: %s", what, sqlite3_db_filename(db, "main"),
-                    sqlite3_errmsg(db));
-}
-
 int krc_insert_open(struct krc_insert **out, struct krc_store *store, krc_error *error)
 {
     struct krc_insert *insert = malloc(sizeof *insert);
     if (insert == NULL)
         return krc_fail_nomem(error, sizeof *insert);
-    *insert = (struct krc_insert){.db = krc_store_connection(store)};
+    *insert = (struct krc_insert){.store = store};
+    sqlite3 *db = krc_store_connection(store);
     int rc = KRC_OK;
-    if (sqlite3_exec(insert->db, table, NULL, NULL, NULL) != SQLITE_OK)
-        rc = failed(insert->db, "make the table records", error);
-    else if (sqlite3_prepare_v3(insert->db, insert_row, -1, SQLITE_PREPARE_PERSISTENT,
-                                &insert->statement, NULL) != SQLITE_OK)
-        rc = failed(insert->db, "use the table records, which is not krc's,", error);
+    if (sqlite3_exec(db, table, NULL, NULL, NULL) != SQLITE_OK)
+        rc = krc_store_fail(store, error, "make the table records");
+    else if (sqlite3_prepare_v3(db, insert_row, -1, SQLITE_PREPARE_PERSISTENT, &insert->statement,
+                                NULL) != SQLITE_OK)
+        rc = krc_store_fail(store, error, "use the table records, which is not krc's,");
     if (rc < 0) {
         krc_insert_close(insert);
         return rc;
@@ -59,10 +49,20 @@ void krc_insert_close(struct krc_insert *insert)
     free(insert);
 }
 
-/* Null bytes are bound as NULL, empty ones as an empty blob. */
-static void bind_bytes(sqlite3_stmt *s, int i, struct krc_bytes bytes)
+static bool bind_number(sqlite3_stmt *s, int i, int64_t number)
 {
-    sqlite3_bind_blob64(s, i, bytes.data, bytes.len, SQLITE_STATIC);
+    return sqlite3_bind_int64(s, i, number) == SQLITE_OK;
+}
+
+static bool bind_text(sqlite3_stmt *s, int i, const char *text, size_t len)
+{
+    return sqlite3_bind_text64(s, i, text, len, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
+}
+
+/* Null bytes are bound as NULL, empty ones as an empty blob. */
+static bool bind_bytes(sqlite3_stmt *s, int i, struct krc_bytes bytes)
+{
+    return sqlite3_bind_blob64(s, i, bytes.data, bytes.len, SQLITE_STATIC) == SQLITE_OK;
 }
 
 int krc_insert_row(struct krc_insert *insert, const struct krc_log_place *place, int32_t history,
@@ -70,24 +70,19 @@ int krc_insert_row(struct krc_insert *insert, const struct krc_log_place *place,
                    struct krc_bytes headers, krc_error *error)
 {
     sqlite3_stmt *s = insert->statement;
-    sqlite3_bind_text(s, 1, place->topic, -1, SQLITE_STATIC);
-    sqlite3_bind_int(s, 2, place->partition);
-    sqlite3_bind_int(s, 3, history);
-    sqlite3_bind_int64(s, 4, record->offset);
-    sqlite3_bind_int64(s, 5, record->timestamp_ms);
-    sqlite3_bind_text(s, 6, krc_timestamp_type_name(type), -1, SQLITE_STATIC);
-    if (record->leader_epoch < 0)
-        sqlite3_bind_null(s, 7);
-    else
-        sqlite3_bind_int(s, 7, record->leader_epoch);
-    bind_bytes(s, 8, record->key);
-    bind_bytes(s, 9, record->value);
-    sqlite3_bind_text(s, 10, (const char *)headers.data, (int)headers.len, SQLITE_STATIC);
-    int rc = sqlite3_step(s);
-    if (rc != SQLITE_DONE)
-        rc = failed(insert->db, "insert a record", error);
-    else
-        rc = KRC_OK;
+    const char *type_name = krc_timestamp_type_name(type);
+    /* one that cannot be bound, a value too large for SQLite, would keep the last row's */
+    bool bound = bind_text(s, 1, place->topic, strlen(place->topic)) &&
+                 bind_number(s, 2, place->partition) && bind_number(s, 3, history) &&
+                 bind_number(s, 4, record->offset) && bind_number(s, 5, record->timestamp_ms) &&
+                 bind_text(s, 6, type_name, strlen(type_name)) &&
+                 (record->leader_epoch < 0 ? sqlite3_bind_null(s, 7) == SQLITE_OK
+                                           : bind_number(s, 7, record->leader_epoch)) &&
+                 bind_bytes(s, 8, record->key) && bind_bytes(s, 9, record->value) &&
+                 bind_text(s, 10, (const char *)headers.data, headers.len);
+    int rc = bound && sqlite3_step(s) == SQLITE_DONE
+                 ? KRC_OK
+                 : krc_store_fail(insert->store, error, "insert a record");
     sqlite3_reset(s);
     return rc;
 }

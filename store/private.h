@@ -40,9 +40,6 @@ struct krc_store {
     struct krc_buffer text; /* what the last load returned */
 };
 
-/* Turns the connection's last error into a code and a sentence.  `doing`: "write an offset". */
-int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing);
-
 /*
  * Looks at a file before SQLite does, so that one that is not ours is not even locked.
  * 1: a store.  0: nothing there, or an empty file.

@@ -55,6 +55,10 @@ int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
         return krc_fail(error, KRC_E_NO_SPACE,
                         "cannot %s in the offset store %s: there is no room on the disk; make "
                         "some and try again", doing, store->path);
+    case SQLITE_TOOBIG:
+        return krc_fail(error, KRC_E_TOO_LARGE,
+                        "cannot %s in the offset store %s: SQLite takes no value so large", doing,
+                        store->path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return krc_fail(error, KRC_E_BUSY,

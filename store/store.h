@@ -110,7 +110,9 @@ int krc_store_get_setting(struct krc_store *store, const char *name, const char 
 int krc_store_set_setting(struct krc_store *store, const char *name, const char *value,
                           krc_error *error) KRC_MUST_USE;
 
-/* The connection, for a sink whose tables lie in the same file. */
+/* The connection, for a sink whose tables lie in the same file; and its last error as a code and a
+ * sentence.  `doing`: "write an offset". */
 struct sqlite3 *krc_store_connection(struct krc_store *store);
+int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing);
 
 #endif
