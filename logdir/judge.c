@@ -24,6 +24,7 @@ struct finding {
     int parsed;    /* what krc_batch_parse returned */
     bool in_order; /* its offsets may come next */
     bool whole;    /* a header in order, and as many bytes as it says */
+    bool lies;     /* about its offsets */
     krc_error why;
 };
 
@@ -92,7 +93,7 @@ static int corrupt(const struct krc_stand *at, const struct finding *found, krc_
     char path[PATH_MAX], offsets[64];
     krc_log_path(log, at->segment, ".log", path, sizeof path);
     int64_t first = at->last_offset + 1;
-    if (found->whole) {
+    if (found->whole && !found->lies) {
         if (found->header.count >= 0) /* others do not say where they begin */
             first = found->header.base_offset;
         snprintf(offsets, sizeof offsets, "offsets %lld to %lld", (long long)first,
@@ -108,21 +109,6 @@ static int corrupt(const struct krc_stand *at, const struct finding *found, krc_
              found->why.message);
     krc_error_at(error, log->place->topic, log->place->partition, first, at->position);
     return KRC_E_CORRUPT;
-}
-
-/* 1: what follows a batch whose checksum is right agrees with it; 0: it lies. */
-static int look_behind(struct krc_stand *at, struct finding *found, krc_error *error)
-{
-    const struct krc_batch_header *header = &found->header;
-    uint8_t next[KRC_BATCH_LOOK];
-    size_t got;
-    KRC_TRY(krc_stand_read(at, at->position + header->size, next, sizeof next, &got, error));
-    if (!krc_stand_contradicted(at, header, next, got) || !krc_stand_lies(at, header))
-        return 1;
-    krc_fail(&found->why, KRC_E_CORRUPT,
-             "its offsets do not follow on, and the next batch begins below their end: its base "
-             "offset, which no checksum covers, is wrong");
-    return 0;
 }
 
 static int look(struct krc_stand *at, struct finding *found, krc_error *error)
@@ -156,7 +142,14 @@ static int look(struct krc_stand *at, struct finding *found, krc_error *error)
     krc_fail(why, KRC_E_CORRUPT, "the batch's checksum 0x%08x is not that of its bytes",
              (unsigned)header->crc);
     int rc = krc_stand_check_crc(at, at->position, header, error);
-    return rc == 1 ? look_behind(at, found, error) : rc;
+    if (rc != 1)
+        return rc;
+    krc_fail(why, KRC_E_CORRUPT,
+             "its base offset, which no checksum covers, is wrong: it does not follow on, and the "
+             "next batch begins below its end");
+    rc = krc_stand_look_behind(at, header, error);
+    found->lies = rc == 0;
+    return rc;
 }
 
 int krc_stand_judge(struct krc_stand *at, krc_error *error)

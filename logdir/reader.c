@@ -110,18 +110,15 @@ static int fill(struct krc_reader *reader, size_t want, krc_error *error)
     return KRC_OK;
 }
 
-/* Whether the batch in the chunk is no good after all, for what follows it. */
-static int lies(struct krc_reader *reader, const struct krc_batch_header *header, krc_error *error)
+/* Whether what follows the batch in the chunk agrees with it: 1 it does, 0 it shows a lie. */
+static int look_behind(struct krc_reader *reader, const struct krc_batch_header *header,
+                       krc_error *error)
 {
     struct krc_stand *at = &reader->walker.at;
     size_t size = (size_t)header->size, len = at_hand(reader) - size;
-    const uint8_t *next = here(reader) + size;
-    uint8_t look[KRC_BATCH_LOOK];
-    if (len < sizeof look) { /* at the chunk's end */
-        KRC_TRY(krc_stand_read(at, at->position + header->size, look, sizeof look, &len, error));
-        next = look;
-    }
-    return krc_stand_contradicted(at, header, next, len) && krc_stand_lies(at, header);
+    if (len < KRC_BATCH_LOOK) /* at the chunk's end */
+        return krc_stand_look_behind(at, header, error);
+    return !krc_stand_lies(at, header, here(reader) + size, len);
 }
 
 /* 1: a good batch lies at the stand, whole in the chunk. */
@@ -139,8 +136,7 @@ static int load(struct krc_reader *reader, struct krc_batch_header *header, krc_
     if (at_hand(reader) < (size_t)header->size ||
         krc_batch_check_crc(here(reader), header, NULL) < 0)
         return 0;
-    int rc = lies(reader, header, error);
-    return rc < 0 ? rc : !rc;
+    return look_behind(reader, header, error);
 }
 
 static int too_large(const struct krc_reader *reader, const struct krc_batch_header *header,

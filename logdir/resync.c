@@ -18,6 +18,10 @@ static int read_broken(struct krc_stand *at, struct broken *broken, krc_error *e
     int rc = krc_stand_parse(at, at->position, look, got, &broken->header, NULL);
     broken->sized = broken->header.size > 0 && krc_stand_fits(at, at->position, &broken->header);
     broken->believable = broken->sized && rc == 1 && krc_stand_in_order(at, &broken->header);
+    if (!broken->believable)
+        return KRC_OK;
+    KRC_TRY(rc = krc_stand_look_behind(at, &broken->header, error));
+    broken->believable = rc == 1;
     return KRC_OK;
 }
 

@@ -165,19 +165,32 @@ bool krc_stand_fits(const struct krc_stand *at, int64_t position,
     return header->size <= at->end - position;
 }
 
-bool krc_stand_contradicted(const struct krc_stand *at, const struct krc_batch_header *header,
-                            const uint8_t *next, size_t len)
+/* Whether the batch that follows this one at `position` in the file, and whose first bytes are
+ * `next`, begins at or below its last offset.  One of the two lies then. */
+static bool is_contradicted(const struct krc_stand *at, int64_t position,
+                            const struct krc_batch_header *header, const uint8_t *next, size_t len)
 {
     struct krc_batch_header behind;
-    int64_t position = at->position + header->size;
-    return header->count >= 0 && krc_stand_parse(at, position, next, len, &behind, NULL) == 1 &&
+    return header->count >= 0 &&
+           krc_stand_parse(at, position + header->size, next, len, &behind, NULL) == 1 &&
            behind.count >= 0 && behind.base_offset <= header->last_offset &&
            behind.base_offset > at->last_offset;
 }
 
-bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header)
+bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header,
+                    const uint8_t *next, size_t len)
 {
-    return header->base_offset != at->last_offset + 1;
+    return header->base_offset != at->last_offset + 1 &&
+           is_contradicted(at, at->position, header, next, len);
+}
+
+int krc_stand_look_behind(struct krc_stand *at, const struct krc_batch_header *header,
+                          krc_error *error)
+{
+    uint8_t next[KRC_BATCH_LOOK];
+    size_t got;
+    KRC_TRY(krc_stand_read(at, at->position + header->size, next, sizeof next, &got, error));
+    return !krc_stand_lies(at, header, next, got);
 }
 
 /* The first byte that the checksum covers: magic 2 has it over all behind it, magic 0 and 1 too;
@@ -216,6 +229,25 @@ int krc_stand_check_crc(struct krc_stand *at, int64_t position,
     return crc == header->crc;
 }
 
+/* What a place holds where nothing before it tells which offsets come next. */
+enum candidate { NO_BATCH, GOOD_BATCH, LYING_BATCH };
+
+/* A batch with the right checksum, which does not cover the base offset: only what follows it can
+ * show that this is wrong. */
+static int check_candidate(struct krc_stand *at, int64_t position,
+                           const struct krc_batch_header *header, krc_error *error)
+{
+    uint8_t next[KRC_BATCH_LOOK];
+    size_t got;
+    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, position, header))
+        return NO_BATCH;
+    int rc = krc_stand_check_crc(at, position, header, error);
+    if (rc <= 0)
+        return rc < 0 ? rc : NO_BATCH;
+    KRC_TRY(krc_stand_read(at, position + header->size, next, sizeof next, &got, error));
+    return is_contradicted(at, position, header, next, got) ? LYING_BATCH : GOOD_BATCH;
+}
+
 int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batch_header *header,
                          krc_error *error)
 {
@@ -226,9 +258,29 @@ int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batc
     KRC_TRY(krc_stand_read(at, position, look, sizeof look, &got, error));
     if (krc_stand_parse(at, position, look, got, header, NULL) != 1)
         return 0;
-    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, position, header))
-        return 0;
-    return krc_stand_check_crc(at, position, header, error);
+    int rc = check_candidate(at, position, header, error);
+    return rc < 0 ? rc : rc == GOOD_BATCH;
+}
+
+/* Scans what was read of the file at `position`, from its first `n` bytes on.  `*found` is where
+ * to go on if there is none. */
+static int scan_piece(struct krc_stand *at, int64_t position, const uint8_t *piece, size_t n,
+                      size_t got, int64_t *found, struct krc_batch_header *header, krc_error *error)
+{
+    for (size_t i = 0; i < n; i++) {
+        *found = position + (int64_t)i;
+        if (krc_stand_parse(at, *found, piece + i, got - i, header, NULL) != 1)
+            continue;
+        int rc = check_candidate(at, *found, header, error);
+        if (rc == LYING_BATCH) {
+            *found += header->size;
+            return 0;
+        }
+        if (rc != NO_BATCH)
+            return rc;
+    }
+    *found = position + (int64_t)n;
+    return 0;
 }
 
 int krc_stand_scan(struct krc_stand *at, int64_t position, int64_t *found,
@@ -236,20 +288,14 @@ int krc_stand_scan(struct krc_stand *at, int64_t position, int64_t *found,
 {
     uint8_t piece[PIECE];
     size_t got;
-    while (position < at->end) {
+    for (*found = position; *found < at->end;) {
+        position = *found;
         KRC_TRY(krc_stand_read(at, position, piece, sizeof piece, &got, error));
         bool whole = position + (int64_t)got < at->end; /* then the next piece overlaps this one */
-        size_t n = whole ? got - KRC_BATCH_LOOK : got;
-        for (size_t i = 0; i < n; i++) {
-            *found = position + (int64_t)i;
-            if (krc_stand_parse(at, *found, piece + i, got - i, header, NULL) != 1 ||
-                !krc_stand_in_order(at, header) || !krc_stand_fits(at, *found, header))
-                continue;
-            int rc = krc_stand_check_crc(at, *found, header, error);
-            if (rc != 0)
-                return rc;
-        }
-        position += (int64_t)n;
+        int rc = scan_piece(at, position, piece, whole ? got - KRC_BATCH_LOOK : got, got, found,
+                            header, error);
+        if (rc != 0)
+            return rc;
     }
     return 0;
 }

@@ -42,21 +42,23 @@ bool krc_stand_fits(const struct krc_stand *at, int64_t position,
                     const struct krc_batch_header *header);
 bool krc_stand_in_last_segment(const struct krc_stand *at);
 
-/* Whether the batch that follows in the file, whose first bytes are `next`, begins at or below the
- * last offset of this one.  One of the two lies then. */
-bool krc_stand_contradicted(const struct krc_stand *at, const struct krc_batch_header *header,
-                            const uint8_t *next, size_t len);
-/* Of two batches that contradict each other, whose checksums are right (they do not cover the base
- * offset): whether it is this one that lies.  The one that follows on is believed. */
-bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header);
+/* Whether a batch at the stand lies although its checksum, which does not cover the base offset, is
+ * right: it does not follow on, and the batch behind it, whose first bytes are `next`, begins at or
+ * below its last offset. */
+bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header,
+                    const uint8_t *next, size_t len);
+/* The same of a batch that ends inside the file, whatever is at hand: 0 lies, 1 does not. */
+int krc_stand_look_behind(struct krc_stand *at, const struct krc_batch_header *header,
+                          krc_error *error) KRC_MUST_USE;
 
-/* 1: a whole batch with the right checksum lies at `position`, and may come next; 0: none. */
+/* 1: a whole batch with the right checksum lies at `position`, and may come next; 0: none, or one
+ * that what follows it contradicts: nothing before it speaks for it. */
 int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batch_header *header,
                          krc_error *error) KRC_MUST_USE;
 /* The checksum of a batch of whatever size, read piece by piece: 1 right, 0 wrong. */
 int krc_stand_check_crc(struct krc_stand *at, int64_t position,
                         const struct krc_batch_header *header, krc_error *error) KRC_MUST_USE;
-/* The first good batch from `position` on: 1 found, 0 none in this segment. */
+/* The first such batch from `position` on: 1 found, 0 none in this segment. */
 int krc_stand_scan(struct krc_stand *at, int64_t position, int64_t *found,
                    struct krc_batch_header *header, krc_error *error) KRC_MUST_USE;
 

@@ -115,7 +115,7 @@ static int check(struct krc_walker *walker, const uint8_t *bytes, size_t len,
         KRC_TRY(look(walker, at->position + header->size, KRC_BATCH_LOOK, &next, &len, error));
     if (!is_doubtful(at, header, next, len))
         return 1;
-    bool lies = krc_stand_contradicted(at, header, next, len) && krc_stand_lies(at, header);
+    bool lies = krc_stand_lies(at, header, next, len);
     int rc = whole ? 1 : krc_stand_check_crc(at, at->position, header, error);
     return rc == 1 ? !lies : rc;
 }

@@ -413,6 +413,29 @@ START_TEST(past_several_batches)
 }
 END_TEST
 
+/* No checksum covers the base offset.  Behind damage nothing tells which offset comes next: a batch
+ * is believed only if the one behind it does not contradict it. */
+START_TEST(past_a_wrong_base_offset_behind_the_damage)
+{
+    struct krc_damage damage;
+    build_ten();
+    memset(batch_at(4) + 17, 0xff, 4);
+    krc_put_be64(batch_at(5), 4096);
+    resync(4, &damage);
+    check_damage(&damage, 12, 18, 18, (int64_t)begins[4], (int64_t)(begins[6] - begins[4]), true);
+    check_rest(18, 4);
+
+    build_ten(); /* a byte was put into the base offset, all behind it is whole */
+    build_int(&bytes, 0, 1);
+    memmove(batch_at(4) + 6, batch_at(4) + 5, bytes.len - begins[4] - 6);
+    batch_at(4)[5] = 7;
+    resync(4, &damage);
+    check_damage(&damage, 12, 15, 15, (int64_t)begins[4], (int64_t)(begins[5] + 1 - begins[4]),
+                 true);
+    check_rest(15, 5);
+}
+END_TEST
+
 /* Bytes that were put in between, longer than what is read at a time. */
 START_TEST(past_garbage)
 {
@@ -589,6 +612,7 @@ int main(void)
         past_lengths_and_counts_that_cannot_be,
         past_a_length_that_only_the_checksum_refutes,
         past_several_batches,
+        past_a_wrong_base_offset_behind_the_damage,
         past_garbage,
         past_the_end_of_a_segment,
         past_the_end_of_the_log,
