@@ -67,7 +67,7 @@ static void describe(const struct krc_stand *at, const struct broken *broken, bo
         damage->to = next->base_offset;
     else if (next == NULL && bounded)
         damage->to = at->log->segments[at->segment + 1].base_offset;
-    damage->skip_to = broken->believable && says <= damage->to ? says : damage->to;
+    damage->skip_to = one && broken->believable && says <= damage->to ? says : damage->to;
     damage->maybe_marker = maybe_marker(broken, one, bounded, damage);
 }
 

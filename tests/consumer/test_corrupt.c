@@ -134,6 +134,20 @@ START_TEST(a_broken_batch_does_not_move_the_end)
 }
 END_TEST
 
+/* How far the broken ones reach is not to be told: no offset between them is in a missing file. */
+START_TEST(broken_batches_side_by_side)
+{
+    make_plain(0, 5);
+    break_crc(make_plain(5, 5));
+    break_crc(make_plain(10, 5));
+    make_plain(15, 5);
+    make_segment(0);
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    check_saw("0-4 15-19", "0-20: delivered 10, skipped 10");
+    ck_assert_str_eq(saw.events.text, "skipped 5 15");
+}
+END_TEST
+
 /* A hole behind a broken batch is a hole, not part of it. */
 START_TEST(a_broken_batch_before_a_gap)
 {
@@ -256,6 +270,7 @@ int main(void)
         a_broken_batch_may_lie_about_its_last_offset,
         a_base_offset_may_be_wrong,
         a_broken_batch_does_not_move_the_end,
+        broken_batches_side_by_side,
         a_broken_batch_before_a_gap,
         a_broken_inside,
         a_broken_marker,
