@@ -137,7 +137,7 @@ static int walk_to(struct krc_walker *walker, int64_t offset, krc_error *error)
             position = at->position;
             last = at->last_offset;
             KRC_TRY(krc_walker_resync(walker, &damage, error));
-            if (damage.to <= offset)
+            if (damage.to < offset || (damage.to == offset && damage.from < offset))
                 continue;
         } else if (rc < 0) {
             return rc;

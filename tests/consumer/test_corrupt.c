@@ -148,6 +148,23 @@ START_TEST(broken_batches_side_by_side)
 }
 END_TEST
 
+/* Nothing tells which offsets were in it, so that it may be any that come next. */
+START_TEST(a_broken_batch_at_the_end)
+{
+    make_plain(0, 5);
+    size_t at = make_plain(5, 5);
+    krc_put_be64(make_bytes.data + at, (uint64_t)-5);
+    make_segment(0);
+    see_committed();
+    check_saw("0-4 !KRC_E_CORRUPT", "0-5: delivered 5");
+    see_from(5, "isolation.level", "read_committed");
+    check_saw("!KRC_E_CORRUPT", "5-5");
+    see_from(5, "skip.corrupt.batches", "true");
+    check_saw("", "5-5");
+    ck_assert_str_eq(saw.events.text, "skipped 5 5");
+}
+END_TEST
+
 /* A hole behind a broken batch is a hole, not part of it. */
 START_TEST(a_broken_batch_before_a_gap)
 {
@@ -271,6 +288,7 @@ int main(void)
         a_base_offset_may_be_wrong,
         a_broken_batch_does_not_move_the_end,
         broken_batches_side_by_side,
+        a_broken_batch_at_the_end,
         a_broken_batch_before_a_gap,
         a_broken_inside,
         a_broken_marker,
