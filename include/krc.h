@@ -9,7 +9,7 @@
  *     krc_config *config = krc_config_new();
  *     krc_config_set(config, "log.dirs", "/var/lib/kafka", &error);
  *     krc_open(&krc, config, &error);
- *     krc_assign(krc, "orders", 0, KRC_EARLIEST);
+ *     krc_assign(krc, "orders", 0, KRC_EARLIEST, KRC_NO_END, &error);
  *     while (krc_poll(krc, 1000, &batch) == 1) {
  *         while (krc_next(batch, &record) == 1)
  *             use(record.offset, record.key, record.value);
@@ -23,7 +23,7 @@
  *   - Offsets, lengths and positions are in records, bytes and bytes; times are in milliseconds
  *     since 1970-01-01 UTC.
  *   - One thread uses a handle at a time.  There are no globals: any number of handles may live in
- *     as many threads.  Only krc_wakeup may be called from elsewhere.
+ *     as many threads.
  *   - What `_new` or `_open` made, `_free` or `_close` ends; both take NULL.
  *   - Strings are UTF-8 and end with a NUL; keys and values are bytes and do not.
  */
