@@ -2,6 +2,7 @@
  * The checkpoints beside replayed segments, in the form a broker keeps them.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,20 +20,27 @@ struct checkpoints {
 };
 
 /* The base offset of a folder's first segment, -1 where it has none. */
-static int64_t first_segment(const struct krc_target *t, const char *stem)
+static int find_first_segment(const struct krc_target *t, const char *stem, int64_t *first,
+                              krc_error *error)
 {
     struct krc_sink_name name;
-    int64_t first = -1;
+    *first = -1;
     int fd = openat(t->folder, stem, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return KRC_OK; /* nothing was written of it yet */
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (dir == NULL)
-        return -1;
+    if (dir == NULL) {
+        int rc = krc_fail_errno(error, "cannot read the folder %s/%s", t->path, stem);
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;)
         if (krc_sink_parse_name(t->options, entry->d_name, &name) &&
-            (first < 0 || name.file_offset < first))
-            first = name.file_offset;
+            (*first < 0 || name.file_offset < *first))
+            *first = name.file_offset;
     closedir(dir);
-    return first;
+    return KRC_OK;
 }
 
 static int add_line(struct krc_buffer *lines, int *count, const char *topic, int32_t partition,
@@ -49,9 +57,12 @@ static int add_partition(void *arg, const char *group, const char *topic, int32_
 {
     struct checkpoints *c = arg;
     char stem[KRC_SINK_NAME_MAX];
+    int64_t first;
     (void)group;
+    if (row->history > 1) /* its folder's name is no partition's */
+        return KRC_OK;
     krc_sink_stem(topic, partition, row->history, stem, sizeof stem);
-    int64_t first = row->history > 1 ? -1 : first_segment(c->target, stem);
+    KRC_TRY(find_first_segment(c->target, stem, &first, c->error));
     if (first < 0)
         return KRC_OK;
     KRC_TRY(add_line(&c->cleaned, &c->cleaned_count, topic, partition, row->offset, c->error));

@@ -139,12 +139,11 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
     settings[1] = (struct setting){"compression", "", "--compress"};
     snprintf(settings[1].value, sizeof settings[1].value, "%s", compressions[o->compression]);
     settings[2] = (struct setting){"rotation", "", "--rotate"};
-    if (o->rotate_hourly)
-        snprintf(settings[2].value, sizeof settings[2].value, "1h");
-    else if (o->rotate_bytes > 0)
-        snprintf(settings[2].value, sizeof settings[2].value, "%lld", (long long)o->rotate_bytes);
+    if (o->rotate_bytes > 0)
+        snprintf(settings[2].value, sizeof settings[2].value, "%lld%s", (long long)o->rotate_bytes,
+                 o->rotate_hourly ? ", 1h" : "");
     else
-        snprintf(settings[2].value, sizeof settings[2].value, "none");
+        snprintf(settings[2].value, sizeof settings[2].value, o->rotate_hourly ? "1h" : "none");
     settings[3] = (struct setting){"isolation.level", "", "--isolation-level"};
     snprintf(settings[3].value, sizeof settings[3].value, "%s",
              t->config->read_uncommitted ? "read_uncommitted" : "read_committed");
@@ -238,6 +237,8 @@ static int clean_entry(const struct krc_target *t, int folder, const char *entry
         if (!krc_sink_parse_stem(entry, strlen(entry), &name))
             return KRC_OK;
         int fd = openat(folder, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno != ENOTDIR && errno != ELOOP) /* no folder of ours, then */
+            return krc_fail_errno(error, "cannot open %s/%s", t->path, entry);
         return fd < 0 ? KRC_OK : clean(t, fd, &name, error);
     }
     if (stem != NULL)
