@@ -61,67 +61,20 @@ int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offs
                : KRC_OK;
 }
 
-struct krc_account krc_account_join(const struct krc_account *stored, const struct krc_account *run)
-{
-    if (stored->to != run->from)
-        return *run;
-    return (struct krc_account){
-        .from = stored->from,
-        .to = run->to,
-        .delivered = stored->delivered + run->delivered,
-        .aborted = stored->aborted + run->aborted,
-        .control = stored->control + run->control,
-        .absent = stored->absent + run->absent,
-        .lost = stored->lost + run->lost,
-        .skipped = stored->skipped + run->skipped,
-    };
-}
-
 static bool has_news(const struct krc_part *part)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
     return o->position >= 0 && o->acknowledged != o->committed;
 }
 
-static int put_resets(struct krc_part *part, const char *group, krc_error *error)
-{
-    if (part->reset_forgotten)
-        return krc_fail(error, KRC_E_NOMEM,
-                        "memory ran out when the position of %s-%d was reset, so that this cannot "
-                        "be recorded with the offset: open the consumer anew",
-                        part->place->topic, (int)part->place->partition);
-    for (size_t i = 0; i < part->reset_count; i++) {
-        const struct krc_pending_reset *reset = &part->resets[i];
-        bool forward = !reset->update.new_history && reset->update.to > reset->update.from;
-        struct krc_store_reset row = {.time_ms = reset->time_ms,
-                                      .history = reset->history,
-                                      .from = reset->update.from,
-                                      .to = reset->update.to,
-                                      .lost_from = forward ? reset->update.from : reset->update.to,
-                                      .lost_to = reset->update.to,
-                                      .reason = reset->reason};
-        KRC_TRY(krc_store_add_reset(part->krc->store, group, part->place->topic,
-                                    part->place->partition, &row, error));
-    }
-    return KRC_OK;
-}
-
 static int put_part(struct krc_part *part, const char *group, int64_t now_ms, krc_error *error)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
-    struct krc_stored row = {
-        .offset = o->acknowledged,
-        .leader_epoch = o->acked_epoch,
-        .history = part->history,
-        .topic_id = part->place->topic_id,
-        .commit_time_ms = now_ms,
-        .settled = part->state == KRC_PART_OPEN ? krc_tracker_settled(&part->tracker)
-                                                : part->settled,
-        .account = krc_account_join(&part->base, &o->acked),
-    };
-    KRC_TRY(krc_store_put(part->krc->store, group, part->place->topic, part->place->partition,
-                          &row, error));
-    return put_resets(part, group, error);
+    struct krc_point point = {
+        .offset = o->acknowledged, .epoch = o->acked_epoch, .account = o->acked};
+    bool settled = part->state == KRC_PART_OPEN ? krc_tracker_settled(&part->tracker)
+                                                : part->settled;
+    return krc_ledger_put(&part->ledger, part->krc->store, group, &point, now_ms, settled, error);
 }
 
 static int put_all(krc *handle, krc_error *error)
@@ -158,7 +111,7 @@ int krc_commit(krc *handle, krc_error *error)
         struct krc_part *part = handle->parts[i];
         if (!has_news(part))
             continue;
-        part->reset_count = 0;
+        krc_ledger_committed(&part->ledger);
         KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.acknowledged, error));
     }
     return KRC_OK;

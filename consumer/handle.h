@@ -4,17 +4,8 @@
 #ifndef KRC_CONSUMER_HANDLE_H
 #define KRC_CONSUMER_HANDLE_H
 
+#include "consumer/ledger.h"
 #include "consumer/spans.h"
-#include "consumer/tracker.h"
-#include "store/store.h"
-
-/* A reset that was not committed yet. */
-struct krc_pending_reset {
-    struct krc_offset_update update;
-    int32_t history;
-    int64_t time_ms;
-    char reason[512];
-};
 
 /* An assigned partition. */
 struct krc_part {
@@ -24,12 +15,8 @@ struct krc_part {
     struct krc_tracker tracker;
     int64_t start, until;
     struct krc_start stored;
-    int32_t history;           /* of what is being read */
-    struct krc_account base;   /* what the store has of this history, before this run */
+    struct krc_ledger ledger;
     struct krc_spans spans;
-    struct krc_pending_reset *resets;
-    size_t reset_count;
-    bool reset_forgotten;      /* for want of memory: to commit without it would hide it */
     /* once the end is reached, as krc_position gives them: */
     int64_t stable, undecided, log_end;
     bool settled;
@@ -65,15 +52,5 @@ const struct krc_log_place *krc_find_place(const krc *handle, const char *topic,
 
 void krc_push_event(krc *handle, const struct krc_event *event);
 krc_tracker_event_fn krc_part_event;
-
-/* Wall-clock time, in milliseconds. */
-int64_t krc_now_ms(void);
-
-/* The group whose rows in the store are meant. */
-const char *krc_store_group(const krc_config *config);
-
-/* The account of a history after this run's part of it is joined to the stored one. */
-struct krc_account krc_account_join(const struct krc_account *stored,
-                                    const struct krc_account *run);
 
 #endif

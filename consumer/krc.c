@@ -5,19 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-int64_t krc_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-const char *krc_store_group(const krc_config *config)
-{
-    return config->group_id[0] != '\0' ? config->group_id : "default";
-}
 
 /* A replay's offsets say how far its files go: nobody else may move them. */
 static int open_store(krc *handle, krc_error *error)
@@ -66,7 +53,7 @@ static void part_free(struct krc_part *part)
     if (part->state == KRC_PART_OPEN)
         krc_tracker_close(&part->tracker);
     krc_spans_free(&part->spans);
-    free(part->resets);
+    krc_ledger_free(&part->ledger);
     free(part);
 }
 
@@ -169,12 +156,6 @@ int krc_offset_for_time(krc *handle, const char *topic, int32_t partition, int64
 
 /* ---- What is assigned ---------------------------------------------------------------------- */
 
-static bool is_zero(const struct krc_uuid *id)
-{
-    static const struct krc_uuid zero;
-    return memcmp(id, &zero, sizeof zero) == 0;
-}
-
 /* Without a topic id on both sides, a topic made again under its old name is not told from
  * the old one.  Said once. */
 static void tell_unprotected(krc *handle, const struct krc_log_place *place)
@@ -186,34 +167,21 @@ static void tell_unprotected(krc *handle, const struct krc_log_place *place)
         .type = KRC_EVENT_NOTE,
         .topic = place->topic,
         .partition = place->partition,
-        .message = "no topic id is known, so a topic that was deleted and made again under the "
-                   "same name would not be recognised"};
+        .message = KRC_UNPROTECTED};
     krc_push_event(handle, &event);
 }
 
 static int load_stored(struct krc_part *part, krc_error *error)
 {
     krc *handle = part->krc;
-    part->history = 1;
-    part->base = (struct krc_account){.from = -1, .to = -1};
+    bool follows = part->start == KRC_STORED;
     if (handle->store == NULL)
         return KRC_OK;
-    struct krc_stored row;
-    int rc = krc_store_load(handle->store, krc_store_group(handle->config), part->place->topic,
-                            part->place->partition, &row, error);
-    if (rc <= 0)
-        return rc;
-    part->history = row.history;
-    part->base = row.account;
-    part->stored = (struct krc_start){.found = true,
-                                      .offset = row.offset,
-                                      .epoch = row.leader_epoch,
-                                      .topic_id = row.topic_id,
-                                      .settled = row.settled};
-    if (part->start == KRC_STORED &&
-        (is_zero(&row.topic_id) || is_zero(&part->place->topic_id)))
+    int rc = krc_ledger_load(&part->ledger, handle->store, krc_store_group(handle->config),
+                             follows, &part->stored, error);
+    if (rc == 1 && follows && krc_ledger_unprotected(&part->ledger, &part->stored))
         tell_unprotected(handle, part->place);
-    return KRC_OK;
+    return rc < 0 ? rc : KRC_OK;
 }
 
 static int check_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
@@ -251,6 +219,7 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     part->until = until;
     part->stable = part->log_end = -1;
     krc_offsets_init(&part->tracker.offsets);
+    krc_ledger_init(&part->ledger, part->place);
     int rc = load_stored(part, error);
     if (rc < 0) {
         part_free(part);

@@ -51,33 +51,14 @@ int krc_event_next(krc *handle, struct krc_event *event)
     return 1;
 }
 
-/* A reset is kept until it is committed with the offset it led to. */
-static void keep_reset(struct krc_part *part, const struct krc_event *event,
-                       const struct krc_offset_update *update)
-{
-    size_t size = (part->reset_count + 1) * sizeof *part->resets;
-    struct krc_pending_reset *resets = realloc(part->resets, size);
-    part->reset_forgotten |= resets == NULL;
-    if (resets == NULL)
-        return;
-    part->resets = resets;
-    struct krc_pending_reset *reset = &resets[part->reset_count++];
-    *reset = (struct krc_pending_reset){
-        .update = *update, .history = part->history, .time_ms = krc_now_ms()};
-    memcpy(reset->reason, event->message, sizeof reset->reason);
-}
-
 void krc_part_event(void *arg, const struct krc_event *event,
                     const struct krc_offset_update *reset)
 {
     struct krc_part *part = arg;
-    if (reset != NULL && reset->new_history) {
-        part->history++;
-        part->base = (struct krc_account){.from = -1, .to = -1};
+    if (reset != NULL && reset->new_history)
         krc_spans_clear(&part->spans);
-    }
     if (reset != NULL)
-        keep_reset(part, event, reset);
+        krc_ledger_reset(&part->ledger, event, reset);
     krc_push_event(part->krc, event);
 }
 

@@ -14,15 +14,13 @@ void krc_committer_free(struct krc_committer *c)
     pthread_cond_destroy(&c->changed);
 }
 
+/* A sink's rows have no commit time, so that two runs to the same end are alike. */
 static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
 {
-    KRC_TRY(krc_store_put(c->store, c->group, commit->topic, commit->partition, &commit->row,
-                          error));
-    KRC_TRY(krc_store_put_sink(c->store, commit->topic, commit->partition, &commit->sink, error));
-    for (size_t i = 0; i < commit->reset_count; i++)
-        KRC_TRY(krc_store_add_reset(c->store, c->group, commit->topic, commit->partition,
-                                    &commit->resets[i], error));
-    return KRC_OK;
+    const struct krc_log_place *place = commit->ledger->place;
+    KRC_TRY(krc_ledger_put(commit->ledger, c->store, c->group, &commit->point, -1, commit->settled,
+                           error));
+    return krc_store_put_sink(c->store, place->topic, place->partition, &commit->sink, error);
 }
 
 static int put_all(struct krc_committer *c, const struct krc_commit *first, krc_error *error)

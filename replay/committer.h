@@ -7,15 +7,13 @@
 
 #include <pthread.h>
 
-#include "store/store.h"
+#include "consumer/ledger.h"
 
 struct krc_commit {
-    const char *topic;
-    int32_t partition;
-    struct krc_stored row;
+    struct krc_ledger *ledger;
+    struct krc_point point;
     struct krc_stored_sink sink;
-    const struct krc_store_reset *resets;
-    size_t reset_count;
+    bool settled;
     bool in_transaction; /* of the store's, begun already (SQLite sink) */
     /* private */
     struct krc_commit *next;

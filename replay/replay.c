@@ -20,6 +20,7 @@ struct run {
     pthread_mutex_t mutex; /* for what follows, and the callbacks */
     size_t next;           /* the partition that is taken next */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
+    bool told_unprotected;
     struct krc_replay_progress progress;
     int rc; /* the first failure */
     krc_error error;
@@ -32,11 +33,7 @@ struct part {
     const struct krc_log_place *place;
     struct krc_tracker tracker;
     struct krc_sink sink;
-    struct krc_account base; /* what was replayed into this history before */
-    int32_t history;
-    struct krc_store_reset *resets; /* to be stored at the next commit */
-    char (*reasons)[512];
-    size_t reset_count;
+    struct krc_ledger ledger;
     enum krc_event_type diverged; /* TRUNCATED or RECREATED: and may not go on; else NOTE */
     int64_t told;                 /* offsets told to `progress` */
     int64_t total;
@@ -75,10 +72,10 @@ static void tell_result(struct part *part)
     struct krc_replay_result result = {
         .topic = part->place->topic,
         .partition = part->place->partition,
-        .history = part->history,
+        .history = part->ledger.history,
         .account = part->diverged == KRC_EVENT_NOTE
-                       ? krc_account_join(&part->base, &part->tracker.offsets.acked)
-                       : part->base,
+                       ? krc_ledger_account(&part->ledger, &part->tracker.offsets.acked)
+                       : part->ledger.base,
         .undecided = end > source->stable ? end - source->stable : 0,
     };
     if (run->options->result == NULL)
@@ -86,31 +83,6 @@ static void tell_result(struct part *part)
     pthread_mutex_lock(&run->mutex);
     run->options->result(run->options->arg, &result);
     pthread_mutex_unlock(&run->mutex);
-}
-
-static void keep_reset(struct part *part, const struct krc_event *event,
-                       const struct krc_offset_update *update)
-{
-    size_t count = part->reset_count + 1;
-    struct krc_store_reset *resets = realloc(part->resets, count * sizeof *resets);
-    if (resets != NULL)
-        part->resets = resets;
-    char(*reasons)[512] = realloc(part->reasons, count * sizeof *reasons);
-    if (reasons != NULL)
-        part->reasons = reasons;
-    if (resets == NULL || reasons == NULL)
-        return; /* the event and the account still tell of it */
-    memcpy(reasons[part->reset_count], event->message, sizeof *reasons);
-    resets[part->reset_count++] = (struct krc_store_reset){
-        .time_ms = krc_now_ms(),
-        .history = part->history,
-        .from = update->from,
-        .to = update->to,
-        .lost_from = update->new_history || update->to < update->from ? update->to : update->from,
-        .lost_to = update->to,
-    };
-    for (size_t i = 0; i < part->reset_count; i++)
-        resets[i].reason = reasons[i];
 }
 
 /* A new history: other files, another account; or the end of this partition's replay. */
@@ -122,12 +94,8 @@ static void on_event(void *arg, const struct krc_event *event,
         part->diverged = event->type;
         return;
     }
-    if (reset != NULL && reset->new_history) {
-        part->history++;
-        part->base = (struct krc_account){.from = -1, .to = -1};
-    }
     if (reset != NULL)
-        keep_reset(part, event, reset);
+        krc_ledger_reset(&part->ledger, event, reset);
     tell_event(part->run, event);
 }
 
@@ -142,7 +110,7 @@ static int refuse_divergence(const struct part *part, krc_error *error)
                     part->place->topic, (int)part->place->partition,
                     recreated ? "deleted and made again"
                               : "truncated to an offset before that",
-                    (long long)part->base.to);
+                    (long long)part->ledger.base.to);
 }
 
 static int commit(struct part *part, const struct krc_point *point, krc_error *error)
@@ -151,25 +119,17 @@ static int commit(struct part *part, const struct krc_point *point, krc_error *e
     bool in_transaction = part->sink.in_transaction;
     KRC_TRY(krc_sink_flush(&part->sink, error));
     struct krc_commit commit = {
-        .topic = part->place->topic,
-        .partition = part->place->partition,
-        .row = {.offset = point->offset,
-                .leader_epoch = point->epoch,
-                .history = part->history,
-                .topic_id = part->place->topic_id,
-                .commit_time_ms = -1,
-                .settled = krc_tracker_settled(&part->tracker),
-                .account = krc_account_join(&part->base, &point->account)},
+        .ledger = &part->ledger,
+        .point = *point,
         .sink = part->sink.at,
-        .resets = part->resets,
-        .reset_count = part->reset_count,
+        .settled = krc_tracker_settled(&part->tracker),
         .in_transaction = in_transaction,
     };
     int rc = krc_committer_commit(&run->committer, &commit, error);
     if (rc < 0 && in_transaction)
         part->sink.in_transaction = false; /* it was rolled back */
     KRC_TRY(rc);
-    part->reset_count = 0;
+    krc_ledger_committed(&part->ledger);
     krc_sink_committed(&part->sink);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
     return krc_tracker_committed(&part->tracker, point->offset, error);
@@ -180,10 +140,10 @@ static int take(struct part *part, struct krc_item *item, krc_error *error)
 {
     if (part->diverged != KRC_EVENT_NOTE)
         return refuse_divergence(part, error);
-    if (part->history != part->sink.at.history) {
+    if (part->ledger.history != part->sink.at.history) {
         krc_sink_close(&part->sink);
-        KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, NULL, part->history,
-                              error));
+        KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, NULL,
+                              part->ledger.history, error));
     }
     if (krc_sink_due_before(&part->sink, item)) {
         KRC_TRY(commit(part, &part->tracker.before, error));
@@ -216,7 +176,7 @@ static int commit_rest(struct part *part, krc_error *error)
     const struct krc_offsets *o = &part->tracker.offsets;
     struct krc_point now = krc_tracker_point(&part->tracker);
     if (o->position < 0 || part->diverged != KRC_EVENT_NOTE ||
-        (o->position == o->committed && part->reset_count == 0))
+        (o->position == o->committed && part->ledger.reset_count == 0))
         return KRC_OK;
     return commit(part, &now, error);
 }
@@ -265,23 +225,28 @@ static bool source_failed(int rc)
 static int load(struct part *part, struct krc_start *start, struct krc_stored_sink *sink,
                 krc_error *error)
 {
-    struct krc_stored row;
     struct krc_store *store = part->run->target.db;
-    const char *group = krc_store_group(part->run->config);
-    *start = (struct krc_start){.found = false};
-    part->history = 1;
-    part->base = (struct krc_account){.from = -1, .to = -1};
-    int rc = krc_store_load(store, group, part->place->topic, part->place->partition, &row, error);
-    if (rc <= 0)
-        return rc;
-    *start = (struct krc_start){.found = true,
-                                .offset = row.offset,
-                                .epoch = row.leader_epoch,
-                                .topic_id = row.topic_id,
-                                .settled = row.settled};
-    part->history = row.history;
-    part->base = row.account;
-    return krc_store_load_sink(store, part->place->topic, part->place->partition, sink, error);
+    int rc = krc_ledger_load(&part->ledger, store, krc_store_group(part->run->config), true, start,
+                             error);
+    return rc <= 0 ? rc
+                   : krc_store_load_sink(store, part->place->topic, part->place->partition, sink,
+                                         error);
+}
+
+/* Said once in a run. */
+static void tell_unprotected(struct part *part)
+{
+    struct run *run = part->run;
+    struct krc_event event = {.type = KRC_EVENT_NOTE,
+                              .topic = part->place->topic,
+                              .partition = part->place->partition,
+                              .message = KRC_UNPROTECTED};
+    pthread_mutex_lock(&run->mutex);
+    bool told = run->told_unprotected;
+    run->told_unprotected = true;
+    pthread_mutex_unlock(&run->mutex);
+    if (!told)
+        tell_event(run, &event);
 }
 
 /* Opens all that a partition needs; `part` may be closed whatever happens. */
@@ -293,13 +258,15 @@ static int open_part(struct part *part, struct krc_codecs *codecs, krc_error *er
     int known = load(part, &start, &stored, error);
     krc_committer_resume(&part->run->committer);
     KRC_TRY(known);
+    if (krc_ledger_unprotected(&part->ledger, &start))
+        tell_unprotected(part);
     KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->run->config, codecs, on_event, part,
                              error));
     part->tracker.source.whole_batches = part->run->options->format == KRC_REPLAY_SEGMENT;
     part->tracker.source.records_left = part->run->records_left;
     part->tracker.now_ms = krc_now_ms();
     KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, part->place, known ? &stored : NULL,
-                          part->history, error));
+                          part->ledger.history, error));
     int64_t from = start.found ? start.offset : part->tracker.source.log->log_start_offset;
     int64_t end = part->tracker.source.log_end;
     part->total = end > from ? end - from : 0;
@@ -316,6 +283,7 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
 {
     struct part part = {
         .run = run, .wanted = wanted, .place = place, .diverged = KRC_EVENT_NOTE};
+    krc_ledger_init(&part.ledger, place);
     krc_outfile_init(&part.sink.file, KRC_NONE);
     part.sink.segment_folder = -1;
     int rc = open_part(&part, codecs, error);
@@ -332,8 +300,7 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
     krc_error_at(rc < 0 ? error : NULL, place->topic, place->partition, -1, -1);
     krc_sink_close(&part.sink);
     krc_tracker_close(&part.tracker);
-    free(part.resets);
-    free(part.reasons);
+    krc_ledger_free(&part.ledger);
     return rc;
 }
 

@@ -31,13 +31,13 @@ static void teardown(void)
     tempdir_remove();
 }
 
-static struct krc_commit commit_at(int32_t partition, int64_t offset)
+static char topic_name[] = "t";
+
+static struct krc_commit commit_at(struct krc_ledger *ledger, int64_t offset)
 {
     return (struct krc_commit){
-        .topic = "t",
-        .partition = partition,
-        .row = {.offset = offset, .leader_epoch = -1, .history = 1, .commit_time_ms = -1,
-                .account = {.to = offset, .delivered = offset}},
+        .ledger = ledger,
+        .point = {.offset = offset, .epoch = -1, .account = {.to = offset, .delivered = offset}},
         .sink = {.history = 1, .file_offset = 0, .length = 10 * offset, .max_timestamp_ms = -1}};
 }
 
@@ -55,42 +55,58 @@ static void expect(int32_t partition, int64_t offset)
 /* The check library is not for other threads: they return the first code that is not 0. */
 struct worker {
     pthread_t thread;
-    int32_t partition;
-    const struct krc_store_reset *reset; /* to go with each commit, or NULL */
+    struct krc_log_place place;
+    struct krc_ledger ledger;
+    int resets; /* that go with each commit */
     int rc;
     krc_error error;
 };
+
+/* Resets with a long reason, each one offset further than the one before. */
+static void add_resets(struct krc_ledger *ledger, int64_t from, int count)
+{
+    struct krc_event event = {.type = KRC_EVENT_RESET};
+    memset(event.message, 'x', sizeof event.message - 1);
+    for (int64_t i = from; i < from + count; i++) {
+        struct krc_offset_update update = {.reset = true, .from = i, .to = i + 1};
+        krc_ledger_reset(ledger, &event, &update);
+    }
+}
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
     for (int64_t i = 1; i <= COMMITS && w->rc == KRC_OK; i++) {
-        struct krc_commit commit = commit_at(w->partition, i);
-        commit.resets = w->reset;
-        commit.reset_count = w->reset != NULL;
+        struct krc_commit commit = commit_at(&w->ledger, i);
+        add_resets(&w->ledger, 0, w->resets);
         w->rc = krc_committer_commit(&committer, &commit, &w->error);
+        krc_ledger_committed(&w->ledger);
     }
     return NULL;
 }
 
-static void start(struct worker *workers, const struct krc_store_reset *reset)
+static void start(struct worker *workers, int resets)
 {
     for (int i = 0; i < THREADS; i++) {
-        workers[i] = (struct worker){.partition = i, .reset = reset};
+        workers[i] =
+            (struct worker){.place = {.topic = topic_name, .partition = i}, .resets = resets};
+        krc_ledger_init(&workers[i].ledger, &workers[i].place);
         ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
 }
 
 static void join(struct worker *workers)
 {
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         ck_assert_int_eq(pthread_join(workers[i].thread, NULL), 0);
+        krc_ledger_free(&workers[i].ledger);
+    }
 }
 
 START_TEST(each_thread_finds_its_own)
 {
     static struct worker workers[THREADS];
-    start(workers, NULL);
+    start(workers, 0);
     join(workers);
     for (int i = 0; i < THREADS; i++) {
         ck_assert_msg(workers[i].rc == KRC_OK, "%s", workers[i].error.message);
@@ -101,7 +117,10 @@ END_TEST
 
 START_TEST(it_outlives_the_process)
 {
-    struct krc_commit commit = commit_at(0, 5);
+    struct krc_log_place place = {.topic = topic_name, .partition = 0};
+    struct krc_ledger ledger;
+    krc_ledger_init(&ledger, &place);
+    struct krc_commit commit = commit_at(&ledger, 5);
     ck_assert_int_eq(krc_committer_commit(&committer, &commit, &error), KRC_OK);
     krc_store_close(store);
     ck_assert_int_eq(krc_store_open(&store, tempdir_path("krc.db"), KRC_STORE_CREATE, &error),
@@ -124,17 +143,17 @@ static int count_reset(void *arg, const char *group, const char *topic, int32_t 
 
 START_TEST(resets_go_with_it)
 {
-    static const struct krc_store_reset resets[] = {
-        {.history = 1, .from = 7, .to = 20, .reason = "below the log start"},
-        {.history = 1, .from = 20, .to = 21, .reason = "below the log start"}};
-    struct krc_commit commit = commit_at(3, 21);
+    struct krc_log_place place = {.topic = topic_name, .partition = 3};
+    struct krc_ledger ledger;
     int count = 0;
-    commit.resets = resets;
-    commit.reset_count = 2;
+    krc_ledger_init(&ledger, &place);
+    add_resets(&ledger, 19, 2);
+    struct krc_commit commit = commit_at(&ledger, 21);
     ck_assert_int_eq(krc_committer_commit(&committer, &commit, &error), KRC_OK);
     ck_assert_int_eq(krc_store_each_reset(store, "g", count_reset, &count, &error), 0);
     ck_assert_int_eq(count, 2);
     expect(3, 21);
+    krc_ledger_free(&ledger);
 }
 END_TEST
 
@@ -144,7 +163,7 @@ START_TEST(paused)
     static struct worker workers[THREADS];
     struct krc_stored row;
     krc_committer_pause(&committer);
-    start(workers, NULL);
+    start(workers, 0);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(krc_store_load(store, "g", "t", i, &row, &error), 0);
     krc_committer_resume(&committer);
@@ -162,16 +181,12 @@ static void limit_pages(int pages)
                      SQLITE_OK);
 }
 
-/* The reason needs pages of its own. */
+/* The resets need pages of their own. */
 START_TEST(a_store_without_room)
 {
     static struct worker workers[THREADS];
-    char reason[20000];
-    struct krc_store_reset reset = {.history = 1, .reason = reason};
-    memset(reason, 'x', sizeof reason - 1);
-    reason[sizeof reason - 1] = '\0';
     limit_pages(1); /* which means: as many as there are */
-    start(workers, &reset);
+    start(workers, 60);
     join(workers);
     for (int i = 0; i < THREADS; i++) {
         struct krc_stored row;
@@ -180,7 +195,7 @@ START_TEST(a_store_without_room)
         ck_assert_int_eq(krc_store_load(store, "g", "t", i, &row, &error), 0);
     }
     limit_pages(1000000);
-    start(workers, &reset);
+    start(workers, 60);
     join(workers);
     for (int i = 0; i < THREADS; i++)
         expect(i, COMMITS);
