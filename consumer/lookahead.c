@@ -196,7 +196,9 @@ static int removed_transaction(const struct krc_log *log, bool skip_corrupt, boo
     struct krc_lookahead ahead;
     krc_lookahead_init(&ahead, log, skip_corrupt);
     rc = stand_at(&ahead, first, error);
-    for (int32_t i = 0; rc >= 0 && !*open && i < snapshot.count; i++) {
+    /* one of before the first segment does not know what ended between */
+    int32_t count = snapshot.offset < first ? 0 : snapshot.count;
+    for (int32_t i = 0; rc >= 0 && !*open && i < count; i++) {
         struct krc_producer_state state = krc_snapshot_producer(snapshot.file.data, i);
         if (state.transaction_start < 0 || state.transaction_start >= first)
             continue;

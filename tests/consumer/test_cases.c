@@ -261,6 +261,17 @@ START_TEST(a_removed_transaction_that_ended)
 }
 END_TEST
 
+/* The transaction may have ended in a segment that is gone, too. */
+START_TEST(a_snapshot_of_before_the_first_segment)
+{
+    make_plain(10, 5);
+    make_segment(10);
+    snapshot(8, 7, 3);
+    see_committed();
+    check_saw("10-14", "10-15: delivered 5");
+}
+END_TEST
+
 START_TEST(a_snapshot_that_lies)
 {
     static const int64_t lies[][2] = {{8, 11}, {8, 13}, {1, 11}, {8, -1}, {8, 500}};
@@ -304,6 +315,7 @@ int main(void)
         times_and_what_is_visible,
         a_removed_transaction_that_is_open,
         a_removed_transaction_that_ended,
+        a_snapshot_of_before_the_first_segment,
         a_snapshot_that_lies,
         a_snapshot_that_the_log_refutes,
     };
