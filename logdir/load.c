@@ -5,10 +5,29 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A checkpoint of a million partitions with the longest names would reach it. */
 enum { MOST = 256 << 20, PIECE = 16 << 10 };
+
+int krc_open_file(const char *path, int64_t *size, krc_error *error)
+{
+    struct stat st;
+    int rc, fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO waits for a writer */
+    if (fd < 0)
+        return krc_fail_errno(error, "cannot open %s", path);
+    if (fstat(fd, &st) < 0) {
+        rc = krc_fail_errno(error, "cannot look at %s", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        rc = krc_fail(error, KRC_E_CORRUPT, "this is no regular file: %s", path);
+    } else {
+        *size = st.st_size;
+        return fd;
+    }
+    close(fd);
+    return rc;
+}
 
 static int read_all(int fd, struct krc_buffer *out, krc_error *error)
 {
@@ -31,12 +50,11 @@ static int read_all(int fd, struct krc_buffer *out, krc_error *error)
 int krc_load_file(const char *folder, const char *name, struct krc_buffer *out, krc_error *error)
 {
     char path[PATH_MAX];
+    int64_t size;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
-        return 0;
+    int fd = krc_open_file(path, &size, error);
     if (fd < 0)
-        return krc_fail_errno(error, "cannot open %s", path);
+        return fd == KRC_E_NOT_FOUND ? 0 : fd;
     int rc = read_all(fd, out, error);
     close(fd);
     return rc < 0 ? krc_fail_in_file(error, rc, folder, name) : 1;

@@ -1,10 +1,14 @@
 /*
- * Whole small files.  Internal to logdir/.
+ * Files: opening them, and whole small ones.  Internal to logdir/.
  */
 #ifndef KRC_LOGDIR_LOAD_H
 #define KRC_LOGDIR_LOAD_H
 
 #include "base/buffer.h"
+
+/* Opens a regular file to read it, and returns its descriptor.  Anything else that has the name is
+ * KRC_E_CORRUPT, and never waited for. */
+int krc_open_file(const char *path, int64_t *size, krc_error *error) KRC_MUST_USE;
 
 /* Reads FOLDER/NAME into `out`: 1 done, 0 there is no such file. */
 int krc_load_file(const char *folder, const char *name, struct krc_buffer *out,

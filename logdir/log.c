@@ -55,6 +55,25 @@ static int by_base(const void *a, const void *b)
     return (x->base_offset > y->base_offset) - (x->base_offset < y->base_offset);
 }
 
+/* The size of a file that has a segment's name: 1, or 0 where a running broker has just deleted it,
+ * which a link to nowhere is not. */
+static int measure(DIR *dir, const char *folder, const char *name, int64_t *size, krc_error *error)
+{
+    struct stat st;
+    if (fstatat(dirfd(dir), name, &st, 0) < 0 &&
+        (errno != ENOENT || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)) {
+        if (errno == ENOENT)
+            return 0;
+        return krc_fail_errno(error, "cannot look at %s/%s", folder, name);
+    }
+    if (!S_ISREG(st.st_mode))
+        return krc_fail(error, KRC_E_IO,
+                        "this has the name of a segment, but is no regular file: %s/%s", folder,
+                        name);
+    *size = st.st_size;
+    return 1;
+}
+
 static int read_folder(struct krc_log *log, DIR *dir, krc_error *error)
 {
     const char *folder = log->place->folder, *only = log->place->file;
@@ -64,19 +83,16 @@ static int read_folder(struct krc_log *log, DIR *dir, krc_error *error)
     bool other_format = false;
     const struct dirent *entry;
     for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
-        struct stat st;
-        int64_t base = krc_segment_name(entry->d_name, suffix);
+        int64_t size = 0, base = krc_segment_name(entry->d_name, suffix);
         if (base < 0)
             other_format |= krc_segment_name(entry->d_name, other) >= 0;
         if (base < 0 || (only != NULL && strcmp(only, entry->d_name) != 0))
             continue;
-        if (fstatat(dirfd(dir), entry->d_name, &st, 0) < 0) {
-            if (errno == ENOENT) /* a running broker has just deleted it */
-                continue;
-            return krc_fail_errno(error, "cannot look at %s/%s", folder, entry->d_name);
-        }
-        if (S_ISREG(st.st_mode))
-            KRC_TRY(append_segment(log, &capacity, (struct krc_segment){base, st.st_size}, error));
+        int rc = measure(dir, folder, entry->d_name, &size, error);
+        if (rc < 0)
+            return rc;
+        if (rc == 1)
+            KRC_TRY(append_segment(log, &capacity, (struct krc_segment){base, size}, error));
     }
     if (errno != 0)
         return krc_fail_errno(error, "cannot read the folder %s", folder);

@@ -8,13 +8,12 @@
  */
 #include "logdir/stand.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "logdir/files.h"
+#include "logdir/load.h"
 
 /* An index file, of which a few entries are read. */
 struct index {
@@ -28,15 +27,12 @@ static bool index_open(struct index *index, const struct krc_log *log, size_t se
                        const char *suffix, size_t entry_size)
 {
     char path[PATH_MAX];
-    struct stat st;
+    int64_t size = 0;
     krc_log_path(log, segment, suffix, path, sizeof path);
     *index = (struct index){.base = log->segments[segment].base_offset, .entry_size = entry_size};
-    index->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (index->fd < 0)
-        return false;
-    if (fstat(index->fd, &st) == 0)
-        index->entries = st.st_size / (int64_t)entry_size;
-    return true;
+    index->fd = krc_open_file(path, &size, NULL);
+    index->entries = size / (int64_t)entry_size;
+    return index->fd >= 0;
 }
 
 /* Entry i.  False where it cannot be read, or is padding: the caller looks before it. */

@@ -28,6 +28,8 @@ int krc_snapshot_newest(struct krc_snapshot *snapshot, const struct krc_log *log
     int rc = snapshot->offset < 0
                  ? 0
                  : krc_load_file(log->place->folder, name, &snapshot->file, error);
+    if (rc == KRC_E_CORRUPT) /* it is no file */
+        rc = 0;
     if (rc > 0)
         rc = krc_snapshot_parse(snapshot->file.data, snapshot->file.len, &snapshot->count, NULL) ==
              KRC_OK;

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "base/crc.h"
+#include "logdir/load.h"
 
 enum { PIECE = 16 << 10 }; /* what is read at a time where speed does not matter */
 
@@ -70,18 +70,23 @@ static int shrink(struct krc_stand *at, int64_t size, krc_error *error)
     return KRC_E_IO;
 }
 
-static int io_error(const struct krc_stand *at, const char *doing, krc_error *error)
+static int io_error(const struct krc_stand *at, krc_error *error)
 {
-    char path[PATH_MAX];
-    int number = errno;
-    krc_log_path(at->log, at->segment, ".log", path, sizeof path);
-    errno = number;
-    krc_fail_errno(error, "cannot %s %s", doing, path);
     krc_error_at(error, at->log->place->topic, at->log->place->partition, at->last_offset + 1,
                  at->position);
     if (error != NULL)
         error->code = KRC_E_IO; /* a segment that vanished, too: the log was there */
     return KRC_E_IO;
+}
+
+static int read_error(const struct krc_stand *at, krc_error *error)
+{
+    char path[PATH_MAX];
+    int number = errno;
+    krc_log_path(at->log, at->segment, ".log", path, sizeof path);
+    errno = number;
+    krc_fail_errno(error, "cannot read %s", path);
+    return io_error(at, error);
 }
 
 static int open_segment(struct krc_stand *at, krc_error *error)
@@ -90,13 +95,13 @@ static int open_segment(struct krc_stand *at, krc_error *error)
         return KRC_OK;
     char path[PATH_MAX];
     krc_log_path(at->log, at->segment, ".log", path, sizeof path);
-    at->fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (at->fd < 0 || fstat(at->fd, &st) < 0)
-        return io_error(at, "open", error);
+    int64_t size;
+    at->fd = krc_open_file(path, &size, error);
+    if (at->fd < 0)
+        return io_error(at, error);
     posix_fadvise(at->fd, 0, 0, at->advice);
     at->end = at->log->segments[at->segment].size;
-    return st.st_size < at->end ? shrink(at, st.st_size, error) : KRC_OK;
+    return size < at->end ? shrink(at, size, error) : KRC_OK;
 }
 
 int krc_stand_settle(struct krc_stand *at, krc_error *error)
@@ -125,7 +130,7 @@ int krc_stand_read(struct krc_stand *at, int64_t position, void *to, size_t want
         if (r < 0 && errno == EINTR)
             continue;
         if (r < 0)
-            return io_error(at, "read", error);
+            return read_error(at, error);
         if (r == 0)
             return shrink(at, position, error);
         *got += (size_t)r;

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "logdir/load.h"
+
 void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...)
 {
     char text[PATH_MAX + 512];
@@ -15,6 +17,20 @@ void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...)
     v->summary->faults += fault;
     v->summary->notes += !fault;
     v->options->finding(v->options->arg, fault, text);
+}
+
+int krc_verify_load(struct krc_verify *v, const char *name, struct krc_buffer *file,
+                    krc_error *error)
+{
+    krc_error why;
+    int rc = krc_load_file(v->log->place->folder, name, file, &why);
+    if (rc == KRC_E_CORRUPT) {
+        krc_verify_tell(v, true, "%s", why.message);
+        return 0;
+    }
+    if (rc < 0 && error != NULL)
+        *error = why;
+    return rc;
 }
 
 bool krc_verify_may_lag(const struct krc_verify *v)

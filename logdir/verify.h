@@ -62,6 +62,10 @@ struct krc_verify {
 /* Counts a finding and hands it on. */
 void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...) KRC_PRINTF(3, 4);
 
+/* As krc_load_file, from the log's folder; something else that has a file's name is a fault. */
+int krc_verify_load(struct krc_verify *v, const char *name, struct krc_buffer *file,
+                    krc_error *error) KRC_MUST_USE;
+
 /* Whether a file may know of more than the log holds: the broker was killed, or is running. */
 bool krc_verify_may_lag(const struct krc_verify *v);
 

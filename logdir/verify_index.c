@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "logdir/load.h"
 #include "logdir/verify.h"
 
 static const struct {
@@ -61,7 +60,7 @@ static int load(struct krc_verify *v, enum krc_index_kind kind, krc_error *error
     char name[40];
     snprintf(name, sizeof name, "%020" PRId64 "%s", base_offset(v), kinds[kind].suffix);
     f->count = f->next = f->good = f->file.len = 0;
-    int rc = krc_load_file(v->log->place->folder, name, &f->file, error);
+    int rc = krc_verify_load(v, name, &f->file, error);
     if (rc <= 0)
         return rc;
     size_t more = f->file.len % kinds[kind].entry;

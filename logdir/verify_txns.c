@@ -176,7 +176,7 @@ static int check_snapshot(struct krc_verify *v, int64_t offset, krc_error *error
     struct krc_buffer file = {0};
     int32_t count;
     snprintf(name, sizeof name, "%020" PRId64 ".snapshot", offset);
-    int rc = krc_load_file(v->log->place->folder, name, &file, error);
+    int rc = krc_verify_load(v, name, &file, error);
     if (rc == 1) {
         krc_error why;
         if (krc_snapshot_parse(file.data, file.len, &count, &why) < 0)

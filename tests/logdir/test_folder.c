@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "logdir/log.h"
@@ -259,6 +260,72 @@ START_TEST(the_wrong_format)
 }
 END_TEST
 
+/* Nobody writes into the FIFOs: whoever opens one to read it waits for ever. */
+static void make_fifo(const char *path)
+{
+    unlink(tempdir_path("%s", path));
+    ck_assert_int_eq(mkfifo(tempdir_path("%s", path), 0666), 0);
+}
+
+START_TEST(small_files_that_are_no_files)
+{
+    static const char *const names[] = {"t-0/partition.metadata", "meta.properties",
+                                        "log-start-offset-checkpoint",
+                                        "replication-offset-checkpoint",
+                                        "cleaner-offset-checkpoint"};
+    struct krc_log *log;
+    tempdir_mkdir("t-0");
+    tempdir_write_text("t-0/00000000000000000000.log", "");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        make_fifo(names[i]);
+        ck_assert_int_eq(find(tempdir_path("t-0")), KRC_E_CORRUPT);
+        ck_assert_ptr_nonnull(strstr(error.message, "this is no regular file: "));
+        ck_assert_ptr_nonnull(strstr(error.message, names[i]));
+        unlink(tempdir_path("%s", names[i]));
+    }
+    make_fifo("t-0/leader-epoch-checkpoint");
+    ck_assert_int_eq(find(tempdir_path("t-0")), KRC_OK);
+    ck_assert_int_eq(krc_log_open(&log, &places.list[0], false, &error), KRC_E_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(error.message, "t-0/leader-epoch-checkpoint"));
+    krc_log_places_free(&places);
+}
+END_TEST
+
+static void refuse_segment(void)
+{
+    struct krc_log *log;
+    ck_assert_int_eq(find(tempdir_path("t-0")), KRC_OK);
+    ck_assert_int_eq(krc_log_open(&log, &places.list[0], false, &error), KRC_E_IO);
+    ck_assert_ptr_nonnull(strstr(error.message, "is no regular file: "));
+    ck_assert_ptr_nonnull(strstr(error.message, "t-0/00000000000000000005.log"));
+    ck_assert_str_eq(error.topic, "t");
+    krc_log_places_free(&places);
+}
+
+START_TEST(segments_that_are_no_files)
+{
+    static const char path[] = "t-0/00000000000000000005.log";
+    tempdir_mkdir("t-0");
+    tempdir_write_text("t-0/00000000000000000000.log", "");
+    make_fifo(path);
+    refuse_segment();
+    unlink(tempdir_path(path));
+    ck_assert_int_eq(symlink("nowhere", tempdir_path(path)), 0);
+    refuse_segment();
+    unlink(tempdir_path(path));
+    tempdir_mkdir(path);
+    refuse_segment();
+    rmdir(tempdir_path(path));
+    struct krc_log *log; /* a link to a file is one */
+    ck_assert_int_eq(symlink("00000000000000000000.log", tempdir_path(path)), 0);
+    ck_assert_int_eq(find(tempdir_path("t-0")), KRC_OK);
+    ck_assert_int_eq(krc_log_open(&log, &places.list[0], false, &error), KRC_OK);
+    ck_assert_uint_eq(log->segment_count, 2);
+    krc_log_close(log);
+    krc_log_places_free(&places);
+}
+END_TEST
+
 START_TEST(a_folder_that_vanished)
 {
     tempdir_mkdir("t-0");
@@ -279,7 +346,8 @@ int main(void)
         a_data_folder, a_partition_folder_looks_above, a_single_file, a_file_in_the_working_folder,
         leftovers_are_no_partitions, checkpoints_find_every_partition,
         one_partition_in_two_folders, what_is_refused, a_data_folder_without_partitions,
-        segments_of_a_log, ends_of_leader_epochs, the_wrong_format, a_folder_that_vanished,
+        segments_of_a_log, ends_of_leader_epochs, the_wrong_format, small_files_that_are_no_files,
+        segments_that_are_no_files, a_folder_that_vanished,
     };
     return run_tests("logdir: folder", tests, sizeof tests / sizeof *tests, tempdir_make,
                      tempdir_remove);

@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -180,6 +181,15 @@ static void harm_all(harm_fn *harm, const char *suffix, size_t entry)
     }
 }
 
+/* A FIFO, into which nobody writes, in place of each index. */
+static void block_all(const char *suffix)
+{
+    for (size_t i = 0; i < one.log->segment_count; i++)
+        ck_assert_int_eq(mkfifo(tempdir_path("t-0/%020lld%s",
+                                             (long long)one.log->segments[i].base_offset, suffix),
+                                0666), 0);
+}
+
 static void remove_all(const char *suffix)
 {
     for (size_t i = 0; i < one.log->segment_count; i++)
@@ -244,6 +254,19 @@ START_TEST(every_time_whatever_the_index)
         check_all_times();
         close_copy();
     }
+}
+END_TEST
+
+START_TEST(indexes_that_are_no_files)
+{
+    open_copy(folders[0]);
+    remove_all(".index");
+    remove_all(".timeindex");
+    block_all(".index");
+    block_all(".timeindex");
+    check_all_offsets();
+    check_all_times();
+    close_copy();
 }
 END_TEST
 
@@ -342,6 +365,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, every_offset_whatever_the_index, 0, n);
     tcase_add_loop_test(tc, every_time_whatever_the_index, 0, n);
+    tcase_add_test(tc, indexes_that_are_no_files);
     tcase_add_test(tc, an_index_into_a_value);
     tcase_add_test(tc, wrappers_hold_what_lies_before_them);
     tcase_add_test(tc, times_that_go_back);

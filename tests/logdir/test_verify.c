@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -484,6 +485,28 @@ START_TEST(a_broken_batch_is_told_once_and_passed)
 }
 END_TEST
 
+/* Nobody writes into these: whoever opens one to read it waits for ever. */
+START_TEST(files_that_are_no_files)
+{
+    static const char *const files[] = {INDEX, TIMES, TXNS, "00000000000000000118.snapshot"};
+    tempdir_copy(SEGMENTS, "t-0");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        unlink(tempdir_path("t-0/%s", files[i]));
+        ck_assert_int_eq(mkfifo(tempdir_path("t-0/%s", files[i]), 0666), 0);
+    }
+    verify();
+    ck_assert_uint_ge(finding_count, 4);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char fault[256];
+        size_t n = 0;
+        snprintf(fault, sizeof fault, "fault: this is no regular file: DIR/t-0/%s", files[i]);
+        while (n < finding_count && strcmp(findings[n], fault) != 0)
+            n++;
+        ck_assert_msg(n < finding_count, "missing: %s", fault);
+    }
+}
+END_TEST
+
 START_TEST(a_batch_over_the_limit)
 {
     tempdir_copy(SEGMENTS, "t-0");
@@ -529,6 +552,7 @@ int main(void)
         bytes_behind_a_gzip_stream,
         records_that_cannot_be_read_behind_a_right_checksum,
         a_broken_batch_is_told_once_and_passed,
+        files_that_are_no_files,
         a_batch_over_the_limit,
         kafka_07,
     };
