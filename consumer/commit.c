@@ -81,6 +81,7 @@ static int put_all(krc *handle, krc_error *error)
 {
     const char *group = krc_store_group(handle->config);
     int64_t now_ms = krc_now_ms();
+    KRC_TRY(krc_refuse_sink(handle, error)); /* one may have been begun since krc_open */
     for (size_t i = 0; i < handle->part_count; i++)
         if (has_news(handle->parts[i]))
             KRC_TRY(put_part(handle->parts[i], group, now_ms, error));

@@ -6,18 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A replay's offsets say how far its files go: nobody else may move them. */
-static int open_store(krc *handle, krc_error *error)
+int krc_refuse_sink(const krc *handle, krc_error *error)
 {
-    const char *file = handle->config->store_file;
-    KRC_TRY(krc_store_open(&handle->store, file, KRC_STORE_CREATE, error));
     int rc = krc_store_has_sink(handle->store, error);
     if (rc == 1)
         rc = krc_fail(error, KRC_E_STATE,
                       "%s keeps how far the output of a replay goes, and moving its offsets would "
                       "break that: use another store",
-                      file);
+                      handle->config->store_file);
     return rc;
+}
+
+static int open_store(krc *handle, krc_error *error)
+{
+    KRC_TRY(krc_store_open(&handle->store, handle->config->store_file, KRC_STORE_CREATE, error));
+    return krc_refuse_sink(handle, error);
 }
 
 int krc_open(krc **out, const krc_config *config, krc_error *error)

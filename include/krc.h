@@ -293,8 +293,8 @@ KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next
                     krc_error *error) KRC_MUST_USE;
 
 /* Commits what was acknowledged to the store, with accounts and resets, in one transaction on
- * disk.  KRC_E_STATE: no store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed;
- * may be tried again. */
+ * disk.  KRC_E_STATE: no store, or a replay has begun to use it.  KRC_E_NO_SPACE, KRC_E_STORE,
+ * KRC_E_IO: nothing was committed; may be tried again. */
 KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
 
 /* Where a partition stands. */
@@ -411,7 +411,7 @@ typedef struct krc_replay_options {
  * Goes on with other partitions after one has failed, and returns the first failure.
  *
  * KRC_E_BUSY: another process writes there; the message names it.  KRC_E_MISMATCH: the output was
- * begun with other options, from another cluster, or the folder holds other things.
+ * begun with other options, from another cluster, or folder or store hold other things.
  * KRC_E_TRUNCATED, KRC_E_RECREATED: see new_history.  KRC_E_NO_SPACE: the disk is full; nothing is
  * lost, call again when there is room.  KRC_E_CORRUPT: a batch of the source, or output that is
  * shorter than what was committed.  KRC_E_INVALID: options that do not go together.

@@ -171,6 +171,28 @@ static int compare(const struct krc_target *t, const struct setting *now, const 
                     t->path, now->name, then, now->value, now->advice);
 }
 
+static int stop_at_first(void *arg, const char *group, const char *topic, int32_t partition,
+                         const struct krc_stored *stored)
+{
+    (void)arg, (void)group, (void)topic, (void)partition, (void)stored;
+    return 1;
+}
+
+/* Offsets that a reader committed say nothing of what is written here: to go on from them would
+ * leave records out. */
+static int write_settings(const struct krc_target *t, const struct setting settings[SETTING_COUNT],
+                          krc_error *error)
+{
+    int has_offsets = krc_store_each(t->db, NULL, stop_at_first, NULL, error);
+    KRC_TRY(has_offsets);
+    if (has_offsets)
+        return krc_fail(error, KRC_E_MISMATCH,
+                        "%s holds offsets that no replay committed: use another store", t->store);
+    for (int i = 0; i < SETTING_COUNT; i++)
+        KRC_TRY(krc_store_set_setting(t->db, settings[i].name, settings[i].value, error));
+    return krc_store_commit(t->db, error);
+}
+
 static int begin_or_compare(const struct krc_target *t, const struct krc_log_places *places,
                             krc_error *error)
 {
@@ -182,10 +204,7 @@ static int begin_or_compare(const struct krc_target *t, const struct krc_log_pla
     if (rc == 0) {
         KRC_TRY(check_empty(t, error));
         KRC_TRY(krc_store_begin(t->db, error));
-        for (int i = 0; rc >= 0 && i < SETTING_COUNT; i++)
-            rc = krc_store_set_setting(t->db, settings[i].name, settings[i].value, error);
-        if (rc >= 0)
-            rc = krc_store_commit(t->db, error);
+        rc = write_settings(t, settings, error);
         if (rc < 0)
             krc_store_rollback(t->db);
         return rc;
