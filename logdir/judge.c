@@ -32,7 +32,7 @@ struct finding {
 static int find_data_end(struct krc_stand *at, int64_t *data_end, krc_error *error)
 {
     uint8_t piece[16 << 10];
-    int64_t end = at->end;
+    int64_t end = krc_stand_last_hole(at, at->position);
     while (end > at->position) {
         int64_t n = end - at->position;
         if (n > (int64_t)sizeof piece)

@@ -139,6 +139,20 @@ int krc_stand_read(struct krc_stand *at, int64_t position, void *to, size_t want
     return KRC_OK;
 }
 
+int64_t krc_stand_last_hole(const struct krc_stand *at, int64_t position)
+{
+    int64_t hole = position;
+    while (hole < at->end) {
+        int64_t data = lseek(at->fd, hole, SEEK_DATA);
+        if (data >= at->end || (data < 0 && errno == ENXIO))
+            return hole;
+        hole = data < 0 ? -1 : lseek(at->fd, data, SEEK_HOLE);
+        if (hole < 0)
+            break;
+    }
+    return at->end;
+}
+
 int krc_stand_parse(const struct krc_stand *at, int64_t position, const uint8_t *bytes, size_t len,
                     struct krc_batch_header *header, krc_error *error)
 {
@@ -293,7 +307,8 @@ int krc_stand_scan(struct krc_stand *at, int64_t position, int64_t *found,
 {
     uint8_t piece[PIECE];
     size_t got;
-    for (*found = position; *found < at->end;) {
+    int64_t end = krc_stand_last_hole(at, position);
+    for (*found = position; *found < end;) {
         position = *found;
         KRC_TRY(krc_stand_read(at, position, piece, sizeof piece, &got, error));
         bool whole = position + (int64_t)got < at->end; /* then the next piece overlaps this one */

@@ -32,6 +32,10 @@ int krc_stand_settle(struct krc_stand *at, krc_error *error) KRC_MUST_USE;
 int krc_stand_read(struct krc_stand *at, int64_t position, void *to, size_t want, size_t *got,
                    krc_error *error) KRC_MUST_USE;
 
+/* Where the hole begins that the open file ends with, from `position` on; the file's end where it
+ * has none, or the file system tells of none.  Holes read as zeros, and may be terabytes. */
+int64_t krc_stand_last_hole(const struct krc_stand *at, int64_t position);
+
 /* krc_batch_parse, or its 0.7 sibling, for what lies at `position`. */
 int krc_stand_parse(const struct krc_stand *at, int64_t position, const uint8_t *bytes, size_t len,
                     struct krc_batch_header *header, krc_error *error) KRC_MUST_USE;

@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "logdir/cursor.h"
@@ -161,6 +162,33 @@ START_TEST(zeros_behind_the_log)
         load_fixture(logs[_i], &last, &count);
         append_zeros(zeros[i]);
         check_torn(count, "zeros, as in a preallocated file");
+    }
+}
+END_TEST
+
+/* Nobody has the time to read so many zeros. */
+START_TEST(a_terabyte_of_hole)
+{
+    const off_t size = (off_t)1 << 40;
+    struct krc_damage damage;
+    int rc;
+    for (int broken = 0; broken < 2; broken++) {
+        bytes.len = 0;
+        build_plain_batch(&bytes, &(struct build_batch){0}, 2);
+        size_t begin = bytes.len;
+        build_plain_batch(&bytes, &(struct build_batch){.base_offset = 2}, 2);
+        bytes.data[begin + 70] ^= (uint8_t)broken;
+        tempdir_write(FIRST_LOG, bytes.data, bytes.len);
+        if (truncate(tempdir_path(FIRST_LOG), size) < 0)
+            return; /* not on this file system */
+        onelog_open(&one, tempdir_path("t-0"));
+        ck_assert_uint_eq(onelog_headers(&one, batches, 1024, &rc, &error), 2 - (size_t)broken);
+        ck_assert_int_eq(rc, broken ? KRC_E_CORRUPT : 0);
+        if (broken)
+            ck_assert_int_eq(krc_reader_resync(one.reader, &damage, &error), KRC_OK);
+        else
+            ck_assert_ptr_nonnull(strstr(krc_reader_tail(one.reader), "zeros"));
+        onelog_close(&one);
     }
 }
 END_TEST
@@ -600,6 +628,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
+        a_terabyte_of_hole,
         a_tail_says_where_and_how_much,
         a_damaged_last_batch_is_no_torn_tail,
         a_length_that_lies_is_no_torn_tail,
