@@ -90,25 +90,47 @@ static int judge_tail(struct krc_stand *at, const struct finding *found, krc_err
 static int corrupt(const struct krc_stand *at, const struct finding *found, krc_error *error)
 {
     const struct krc_log *log = at->log;
-    char path[PATH_MAX], offsets[64];
+    char path[PATH_MAX], offsets[80];
     krc_log_path(log, at->segment, ".log", path, sizeof path);
     int64_t first = at->last_offset + 1;
     if (found->whole && !found->lies) {
         if (found->header.count >= 0) /* others do not say where they begin */
             first = found->header.base_offset;
-        snprintf(offsets, sizeof offsets, "offsets %lld to %lld", (long long)first,
+        snprintf(offsets, sizeof offsets, "at offsets %lld to %lld", (long long)first,
                  (long long)found->header.last_offset);
-    } else if (!krc_stand_in_last_segment(at)) {
-        snprintf(offsets, sizeof offsets, "offsets %lld to %lld at most", (long long)first,
+    } else if (krc_stand_in_last_segment(at)) {
+        snprintf(offsets, sizeof offsets, "at offset %lld on", (long long)first);
+    } else if (first < log->segments[at->segment + 1].base_offset) {
+        snprintf(offsets, sizeof offsets, "at offsets %lld to %lld at most", (long long)first,
                  (long long)log->segments[at->segment + 1].base_offset - 1);
     } else {
-        snprintf(offsets, sizeof offsets, "offset %lld on", (long long)first);
+        snprintf(offsets, sizeof offsets, "between offsets %lld and %lld", (long long)first - 1,
+                 (long long)first);
     }
-    krc_fail(error, KRC_E_CORRUPT, "%s-%d is corrupt at %s, byte %lld of %s: %s", log->place->topic,
+    krc_fail(error, KRC_E_CORRUPT, "%s-%d is corrupt %s, byte %lld of %s: %s", log->place->topic,
              (int)log->place->partition, offsets, (long long)at->position, path,
              found->why.message);
     krc_error_at(error, log->place->topic, log->place->partition, first, at->position);
     return KRC_E_CORRUPT;
+}
+
+/* Says why a batch's offsets may not come next. */
+static void explain_order(const struct krc_stand *at, const struct krc_batch_header *header,
+                          krc_error *why)
+{
+    const struct krc_segment *segment = &at->log->segments[at->segment];
+    char because[80];
+    if (header->base_offset <= at->last_offset)
+        snprintf(because, sizeof because, "cannot follow offset %lld in this segment",
+                 (long long)at->last_offset);
+    else if (krc_stand_in_last_segment(at))
+        snprintf(because, sizeof because, "reaches 2^31 or more beyond its segment's offset %lld",
+                 (long long)segment->base_offset);
+    else
+        snprintf(because, sizeof because, "reaches offset %lld, where the next segment begins",
+                 (long long)segment[1].base_offset);
+    krc_fail(why, KRC_E_CORRUPT, "a batch of offsets %lld to %lld %s",
+             (long long)header->base_offset, (long long)header->last_offset, because);
 }
 
 static int look(struct krc_stand *at, struct finding *found, krc_error *error)
@@ -127,10 +149,7 @@ static int look(struct krc_stand *at, struct finding *found, krc_error *error)
     }
     found->in_order = krc_stand_in_order(at, header);
     if (!found->in_order) {
-        krc_fail(why, KRC_E_CORRUPT,
-                 "a batch of offsets %lld to %lld cannot follow offset %lld in this segment",
-                 (long long)header->base_offset, (long long)header->last_offset,
-                 (long long)at->last_offset);
+        explain_order(at, header, why);
         return 0;
     }
     found->whole = krc_stand_fits(at, at->position, header);

@@ -266,7 +266,8 @@ START_TEST(offsets_that_do_not_rise)
     krc_put_be64(batch_at(4), 9); /* no checksum covers it */
     check_corrupt(4, "a batch of offsets 9 to 11 cannot follow offset 11");
     krc_put_be64(batch_at(4), (uint64_t)1 << 40);
-    check_corrupt(4, "a batch of offsets 1099511627776 to 1099511627778 cannot follow offset 11");
+    check_corrupt(4, "a batch of offsets 1099511627776 to 1099511627778 "
+                     "reaches 2^31 or more beyond its segment's offset 0");
     krc_put_be64(batch_at(4), 12);
     krc_put_be64(bytes.data, (uint64_t)1 << 62);
     int rc;
@@ -302,6 +303,13 @@ START_TEST(a_middle_segment_ends_whole)
     bytes.len = whole;
     append_zeros(100);
     check_corrupt(10, "offsets 30 to 39 at most");
+    bytes.len = whole;
+    build_plain_batch(&bytes, &(struct build_batch){.base_offset = 38}, 3);
+    check_corrupt(10, "offsets 38 to 40 reaches offset 40, where the next segment begins");
+    tempdir_write("t-0/00000000000000000030.log", "", 0);
+    bytes.len = whole;
+    append_zeros(100);
+    check_corrupt(10, "t-0 is corrupt between offsets 29 and 30, byte ");
     krc_buffer_free(&next);
 }
 END_TEST
