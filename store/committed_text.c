@@ -12,12 +12,13 @@
 /* ---- Writing ------------------------------------------------------------------------------- */
 
 /* Kafka's writer does not look closely: a field longer than this is quoted unseen, and so is one
- * with any character up to the comma. */
+ * with any character up to the comma; and so that no CSV begins like JSON, one with a bracket in
+ * front, which Kafka reads either way. */
 #define MAX_QUOTE_CHECK 24
 
 static bool needs_quotes(const char *field)
 {
-    if (strlen(field) > MAX_QUOTE_CHECK)
+    if (strlen(field) > MAX_QUOTE_CHECK || *field == '[')
         return true;
     for (; *field != '\0'; field++)
         if ((unsigned char)*field <= ',')
