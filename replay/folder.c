@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumer/ledger.h"
+
 /* ---- The lock ------------------------------------------------------------------------------ */
 
 /* The lock is the kernel's and dies with its process; the number in the file names the owner. */
@@ -120,11 +122,11 @@ static int check_empty(const struct krc_target *t, krc_error *error)
 
 struct setting {
     const char *name;
-    char value[128];
+    char value[256];
     const char *advice;
 };
 
-enum { SETTING_COUNT = 7 };
+enum { SETTING_COUNT = 8 };
 
 static void describe_run(const struct krc_target *t, const struct krc_log_places *places,
                          struct setting settings[SETTING_COUNT])
@@ -153,9 +155,11 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
     struct krc_bytes delimiter = krc_sink_delimiter(o);
     for (size_t i = 0; i < delimiter.len; i++)
         snprintf(settings[5].value + 2 * i, 3, "%02x", delimiter.data[i]);
-    settings[6] = (struct setting){"cluster.id", "", "the source"};
-    for (size_t i = 0; i < places->count && settings[6].value[0] == '\0'; i++)
-        snprintf(settings[6].value, sizeof settings[6].value, "%s", places->list[i].cluster_id);
+    settings[6] = (struct setting){"group.id", "", "--group"};
+    snprintf(settings[6].value, sizeof settings[6].value, "%s", krc_store_group(t->config));
+    settings[7] = (struct setting){"cluster.id", "", "the source"};
+    for (size_t i = 0; i < places->count && settings[7].value[0] == '\0'; i++)
+        snprintf(settings[7].value, sizeof settings[7].value, "%s", places->list[i].cluster_id);
 }
 
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,

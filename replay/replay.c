@@ -217,20 +217,30 @@ static int finish(struct part *part, krc_error *error)
     return close_transactions(part, error);
 }
 
+/* Others may be whole. */
 static bool source_failed(int rc)
 {
-    return rc == KRC_E_CORRUPT || rc == KRC_E_TOO_LARGE || rc == KRC_E_OUT_OF_RANGE;
+    return rc == KRC_E_CORRUPT || rc == KRC_E_TOO_LARGE || rc == KRC_E_OUT_OF_RANGE ||
+           rc == KRC_E_UNSUPPORTED;
 }
 
+/* 1: it was begun before, 0: it was not. */
 static int load(struct part *part, struct krc_start *start, struct krc_stored_sink *sink,
                 krc_error *error)
 {
     struct krc_store *store = part->run->target.db;
-    int rc = krc_ledger_load(&part->ledger, store, krc_store_group(part->run->config), true, start,
-                             error);
-    return rc <= 0 ? rc
-                   : krc_store_load_sink(store, part->place->topic, part->place->partition, sink,
-                                         error);
+    const struct krc_log_place *place = part->place;
+    int has_offset = krc_ledger_load(&part->ledger, store, krc_store_group(part->run->config), true,
+                                     start, error);
+    KRC_TRY(has_offset);
+    int has_sink = krc_store_load_sink(store, place->topic, place->partition, sink, error);
+    KRC_TRY(has_sink);
+    if (has_offset != has_sink)
+        return krc_fail(error, KRC_E_STORE,
+                        "%s does not say of %s-%d both which offset it is at and how far its file "
+                        "goes, which replay always commits together: begin anew elsewhere",
+                        part->run->target.store, place->topic, (int)place->partition);
+    return has_offset;
 }
 
 /* Said once in a run. */
@@ -289,7 +299,7 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
     int rc = open_part(&part, codecs, error);
     if (rc >= 0)
         rc = read_on(&part, scratch, error);
-    if (run->options->max_records > 0) /* then there is one job */
+    if (run->options->max_records > 0 && part.tracker.source.log != NULL) /* one job, then */
         run->records_left = part.tracker.source.records_left;
     if (rc >= 0)
         rc = finish(&part, error);
@@ -379,6 +389,10 @@ static void work_together(struct run *run)
 static int check_partition(const struct run *run, const struct krc_replay_partition *wanted,
                            krc_error *error)
 {
+    for (const struct krc_replay_partition *p = run->options->partitions; p < wanted; p++)
+        if (p->partition == wanted->partition && strcmp(p->topic, wanted->topic) == 0)
+            return krc_fail(error, KRC_E_INVALID, "%s-%d is wanted twice", wanted->topic,
+                            (int)wanted->partition);
     if (find_place(run, wanted) == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d",
                         wanted->topic, (int)wanted->partition);
