@@ -165,7 +165,7 @@ static int look(struct krc_stand *at, struct finding *found, krc_error *error)
         return rc;
     krc_fail(why, KRC_E_CORRUPT,
              "its base offset, which no checksum covers, is wrong: it does not follow on, and the "
-             "next batch begins below its end");
+             "next batch, or the checkpointed high watermark, shows that it should");
     rc = krc_stand_look_behind(at, header, error);
     found->lies = rc == 0;
     return rc;

@@ -196,11 +196,24 @@ static bool is_contradicted(const struct krc_stand *at, int64_t position,
            behind.base_offset > at->last_offset;
 }
 
+/* Whether the log would end at its checkpointed high watermark if the batch followed on.  If it
+ * truly does not, the mark lies in the gap before it, where no batch ends. */
+static bool ends_at_high_watermark(const struct krc_stand *at,
+                                   const struct krc_batch_header *header)
+{
+    int64_t more = header->last_offset - header->base_offset;
+    int64_t mark = at->log->place->high_watermark;
+    return header->count >= 0 && krc_stand_in_last_segment(at) && mark > at->last_offset &&
+           mark - at->last_offset - 2 == more;
+}
+
 bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header,
                     const uint8_t *next, size_t len)
 {
-    return header->base_offset != at->last_offset + 1 &&
-           is_contradicted(at, at->position, header, next, len);
+    if (header->base_offset == at->last_offset + 1)
+        return false;
+    return len == 0 ? ends_at_high_watermark(at, header)
+                    : is_contradicted(at, at->position, header, next, len);
 }
 
 int krc_stand_look_behind(struct krc_stand *at, const struct krc_batch_header *header,

@@ -92,6 +92,30 @@ START_TEST(a_base_offset_may_be_wrong)
 }
 END_TEST
 
+/* Nothing follows the log's last batch; but the high watermark may be known. */
+START_TEST(the_last_base_offset_may_be_wrong)
+{
+    for (int mark = 0; mark < 3; mark++) {
+        make_plain(0, 5);
+        size_t at = make_plain(5, 5);
+        krc_put_be64(make_bytes.data + at, 4096 + 5);
+        make_segment(0);
+        if (mark > 0)
+            tempdir_write_text("data/replication-offset-checkpoint",
+                               mark == 1 ? "0\n1\nt 0 10\n" : "0\n1\nt 0 9\n");
+        see_committed();
+        if (mark == 1) {
+            check_saw("0-4 !KRC_E_CORRUPT", "0-5: delivered 5");
+            check_says(saw.error.message, "its base offset, which no checksum covers, is wrong");
+            see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+            check_saw("0-4", "0-5: delivered 5");
+        } else { /* it may be true */
+            check_saw("0-4 4101-4105", "0-4106: delivered 10, lost 4096");
+        }
+    }
+}
+END_TEST
+
 /* What follows a broken batch decides where the log ends, wherever its header says that it ends:
  * else the position would be out of range at the next start. */
 static void check_end(int64_t end)
@@ -286,6 +310,7 @@ int main(void)
         a_broken_batch_is_skipped_when_told,
         a_broken_batch_may_lie_about_its_last_offset,
         a_base_offset_may_be_wrong,
+        the_last_base_offset_may_be_wrong,
         a_broken_batch_does_not_move_the_end,
         broken_batches_side_by_side,
         a_broken_batch_at_the_end,
