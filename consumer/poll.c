@@ -97,18 +97,16 @@ static void put_back(krc *handle, struct krc_batch *batch)
     link_first(&handle->reuse, batch);
 }
 
-static int add_span(struct krc_part *part, struct krc_batch *batch, krc_error *error)
+static void add_span(struct krc_part *part, struct krc_batch *batch)
 {
     const struct krc_tracker *tracker = &part->tracker;
     batch->span = part->spans.end;
-    return krc_spans_add(&part->spans,
-                         &(struct krc_span){.from = batch->item.from,
-                                            .to = batch->item.to,
-                                            .before = tracker->before.account,
-                                            .epoch_before = tracker->before.epoch,
-                                            .epoch = batch->item.epoch,
-                                            .batch = batch},
-                         error);
+    krc_spans_add(&part->spans, &(struct krc_span){.from = batch->item.from,
+                                                   .to = batch->item.to,
+                                                   .before = tracker->before.account,
+                                                   .epoch_before = tracker->before.epoch,
+                                                   .epoch = batch->item.epoch,
+                                                   .batch = batch});
 }
 
 int krc_next(krc_batch *batch, struct krc_record *record)
@@ -184,12 +182,15 @@ static int poll_part(struct krc_part *part, struct krc_batch *batch, krc_error *
     struct krc_item *item = &batch->item;
     if (part->state == KRC_PART_WAITS)
         KRC_TRY(open_part(part, error));
-    do {
+    /* first, for the position must not pass a batch that is not handed out */
+    KRC_TRY(krc_spans_reserve(&part->spans, error));
+    do
         KRC_TRY(krc_tracker_next(&part->tracker, &batch->scratch, item, error));
-        if (item->type == KRC_ITEM_RECORDS)
-            KRC_TRY(add_span(part, batch, error));
-    } while (item->type == KRC_ITEM_PASSED);
-    return item->type == KRC_ITEM_RECORDS;
+    while (item->type == KRC_ITEM_PASSED);
+    if (item->type == KRC_ITEM_END)
+        return 0;
+    add_span(part, batch);
+    return 1;
 }
 
 int krc_poll(krc *handle, int timeout_ms, krc_batch **out)

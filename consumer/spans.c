@@ -33,14 +33,16 @@ static void merge_oldest(struct krc_spans *spans)
     spans->first++;
 }
 
-int krc_spans_add(struct krc_spans *spans, const struct krc_span *span, krc_error *error)
+int krc_spans_reserve(struct krc_spans *spans, krc_error *error)
 {
     if (spans->end - spans->first >= KRC_SPANS_KEPT)
         merge_oldest(spans);
-    if (spans->end - spans->first == spans->capacity)
-        KRC_TRY(grow(spans, error));
+    return spans->end - spans->first == spans->capacity ? grow(spans, error) : KRC_OK;
+}
+
+void krc_spans_add(struct krc_spans *spans, const struct krc_span *span)
+{
     *at(spans, spans->end++) = *span;
-    return KRC_OK;
 }
 
 void krc_spans_release(struct krc_spans *spans, uint64_t number)

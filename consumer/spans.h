@@ -24,10 +24,12 @@ struct krc_spans {
     uint64_t first, end; /* [first, end) is in use */
 };
 
-/* Adds one; its number is what `end` was.  Beyond KRC_SPANS_KEPT the two oldest become one, where
- * both are released, and the border between them is forgotten. */
-int krc_spans_add(struct krc_spans *spans, const struct krc_span *span,
-                  krc_error *error) KRC_MUST_USE;
+/* Makes room for one more.  Beyond KRC_SPANS_KEPT the two oldest become one, where both are
+ * released, and the border between them is forgotten. */
+int krc_spans_reserve(struct krc_spans *spans, krc_error *error) KRC_MUST_USE;
+
+/* Adds one where there is room; its number is what `end` was. */
+void krc_spans_add(struct krc_spans *spans, const struct krc_span *span);
 
 /* The batch of that number is released; not in use any more is fine. */
 void krc_spans_release(struct krc_spans *spans, uint64_t number);
