@@ -166,13 +166,18 @@ int krc_gzip_compress(void **context, struct krc_bytes in, bool finish, struct k
     if (*context == NULL && (*context = encoder_new()) == NULL)
         return krc_fail(error, KRC_E_NOMEM, "out of memory for a gzip context");
     z_stream *stream = *context;
+    enum { PIECE = 1 << 30 }; /* zlib counts in 32 bits */
     stream->next_in = (Bytef *)(uintptr_t)in.data; /* not const in zlib's struct */
-    stream->avail_in = (uInt)in.len;
+    stream->avail_in = 0;
     int ended;
     do {
-        ended = deflate_some(stream, finish ? Z_FINISH : Z_NO_FLUSH, out, error);
+        if (stream->avail_in == 0) {
+            stream->avail_in = in.len < PIECE ? (uInt)in.len : PIECE;
+            in.len -= stream->avail_in;
+        }
+        ended = deflate_some(stream, finish && in.len == 0 ? Z_FINISH : Z_NO_FLUSH, out, error);
         KRC_TRY(ended);
-    } while (stream->avail_in > 0 || (finish && !ended));
+    } while (stream->avail_in > 0 || in.len > 0 || (finish && !ended));
     if (finish)
         deflateReset(stream);
     return KRC_OK;
