@@ -80,10 +80,10 @@ int krc_markers_doubt(struct krc_markers *m, int64_t offset, krc_error *error)
 /* Whether an unreadable place lies in [from, to). */
 static bool doubted(const struct krc_markers *m, int64_t from, int64_t to)
 {
-    for (size_t i = 0; i < m->doubt_count; i++)
-        if (m->doubts[i] >= from && m->doubts[i] < to)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < m->doubt_count && m->doubts[i] < from)
+        i++;
+    return i < m->doubt_count && m->doubts[i] < to;
 }
 
 /* The producer's first marker at or after `offset`, NULL where none was added yet. */
