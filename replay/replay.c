@@ -217,11 +217,28 @@ static int finish(struct part *part, krc_error *error)
     return close_transactions(part, error);
 }
 
-/* Others may be whole. */
-static bool source_failed(int rc)
+/* What is wrong with one partition's log, and with no other's; not with what is written. */
+static bool source_failed(const struct part *part, int rc)
 {
-    return rc == KRC_E_CORRUPT || rc == KRC_E_TOO_LARGE || rc == KRC_E_OUT_OF_RANGE ||
-           rc == KRC_E_UNSUPPORTED;
+    switch (rc) {
+    case KRC_E_CORRUPT:
+    case KRC_E_TOO_LARGE:
+    case KRC_E_OUT_OF_RANGE:
+    case KRC_E_UNSUPPORTED:
+        return true;
+    case KRC_E_IO: /* a segment that a running broker deleted, for one */
+        return part->tracker.offsets.state == KRC_FAILED;
+    default:
+        return false;
+    }
+}
+
+/* Keeps the partitions that were not begun from being begun. */
+static void begin_no_more(struct run *run)
+{
+    pthread_mutex_lock(&run->mutex);
+    run->next = run->options->partition_count;
+    pthread_mutex_unlock(&run->mutex);
 }
 
 /* 1: it was begun before, 0: it was not. */
@@ -303,8 +320,10 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
         run->records_left = part.tracker.source.records_left;
     if (rc >= 0)
         rc = finish(&part, error);
-    else if (source_failed(rc) && part.tracker.offsets.state == KRC_FAILED)
+    else if (source_failed(&part, rc) && part.tracker.offsets.state == KRC_FAILED)
         (void)finish(&part, NULL); /* what failed first is told */
+    if (rc < 0 && !source_failed(&part, rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED)
+        begin_no_more(run); /* it would fail the others too */
     if (part.tracker.source.log != NULL && part.tracker.offsets.position >= 0)
         tell_result(&part);
     krc_error_at(rc < 0 ? error : NULL, place->topic, place->partition, -1, -1);
@@ -343,8 +362,6 @@ static void note_failure(struct run *run, int rc, const krc_error *error)
         run->rc = rc;
         run->error = *error;
     }
-    if (!source_failed(rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED)
-        run->next = run->options->partition_count; /* it would fail the others too */
     if (run->options->failure != NULL)
         run->options->failure(run->options->arg, error);
     pthread_mutex_unlock(&run->mutex);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tests/support/consume.h"
 #include "tests/support/makelog.h"
@@ -135,6 +136,31 @@ START_TEST(a_limit_and_a_partition_that_cannot_be_opened)
 }
 END_TEST
 
+static void delete_next_segment(void *arg, const struct krc_replay_progress *progress)
+{
+    (void)arg;
+    if (progress->records > 0)
+        unlink(tempdir_path("data/t-0/00000000000000000005.log"));
+}
+
+/* As a running broker may do. */
+START_TEST(a_segment_that_is_deleted_meanwhile)
+{
+    make_plain(5, 5);
+    make_segment(5);
+    tempdir_mkdir("data/u-0");
+    make_plain(0, 5);
+    tempdir_write("data/u-0/00000000000000000000.log", make_bytes.data, make_bytes.len);
+    partitions[1] = (struct krc_replay_partition){"u", 0, KRC_EARLIEST, KRC_NO_END};
+    options.partition_count = 2;
+    options.progress = delete_next_segment;
+    ck_assert_int_eq(replay(), KRC_E_IO);
+    check_says(error.message, "00000000000000000005.log");
+    ck_assert_uint_eq(count_lines("out/t-0.jsonl"), 5);
+    ck_assert_uint_eq(count_lines("out/u-0.jsonl"), 5);
+}
+END_TEST
+
 START_TEST(a_codec_that_this_build_may_lack)
 {
     tempdir_copy("tests/golden/fixtures/kafka-4.3.1/codec-snappy-0", "data/codec-snappy-0");
@@ -171,6 +197,7 @@ int main(void)
         a_store_that_was_meddled_with,
         a_partition_twice,
         a_limit_and_a_partition_that_cannot_be_opened,
+        a_segment_that_is_deleted_meanwhile,
         a_codec_that_this_build_may_lack,
         rotation_is_as_it_was_begun,
     };
