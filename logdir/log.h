@@ -39,8 +39,10 @@ int krc_log_path(const struct krc_log *log, size_t segment, const char *suffix, 
                  size_t size);
 
 /* Where a leader epoch ends, as OffsetForLeaderEpoch answers: the start of the first later epoch,
- * or the log end; `*found` is the largest epoch at or below `epoch` that the log has.  False where
- * the log knows nothing of it (no checkpoint, or all its epochs are later). */
+ * or the log end; `*found` is the largest epoch at or below `epoch` that the log has.  An epoch
+ * above all of them ends at the log end, where a broker would say "undefined": in a copy the
+ * checkpoint may be older than the log.  False where the log knows nothing of it (no checkpoint,
+ * or all its epochs are later). */
 bool krc_log_epoch_end(const struct krc_log *log, int32_t epoch, int64_t log_end,
                        int32_t *found, int64_t *end);
 
