@@ -48,7 +48,6 @@ struct krc {
 enum { KRC_EVENTS_KEPT = 1024 };
 
 struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition);
-const struct krc_log_place *krc_find_place(const krc *handle, const char *topic, int32_t partition);
 
 /* KRC_E_STATE: the store is a replay's, whose offsets nobody else may move. */
 int krc_refuse_sink(const krc *handle, krc_error *error) KRC_MUST_USE;

@@ -96,16 +96,6 @@ bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *par
     return true;
 }
 
-const struct krc_log_place *krc_find_place(const krc *handle, const char *topic, int32_t partition)
-{
-    for (size_t i = 0; i < handle->places.count; i++) {
-        const struct krc_log_place *place = &handle->places.list[i];
-        if (place->partition == partition && strcmp(place->topic, topic) == 0)
-            return place;
-    }
-    return NULL;
-}
-
 struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition)
 {
     for (size_t i = 0; i < handle->part_count; i++) {
@@ -128,7 +118,7 @@ static int no_such(const char *topic, int32_t partition, krc_error *error)
 static int ask_source(krc *handle, const char *topic, int32_t partition,
                       struct krc_logsource *source, krc_error *error)
 {
-    const struct krc_log_place *place = krc_find_place(handle, topic, partition);
+    const struct krc_log_place *place = krc_log_places_get(&handle->places, topic, partition);
     if (place == NULL)
         return no_such(topic, partition, error);
     return krc_logsource_open(source, place, handle->config, handle->codecs, error);
@@ -190,7 +180,7 @@ static int load_stored(struct krc_part *part, krc_error *error)
 static int check_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
                         krc_error *error)
 {
-    if (krc_find_place(handle, topic, partition) == NULL)
+    if (krc_log_places_get(&handle->places, topic, partition) == NULL)
         return no_such(topic, partition, error);
     if (krc_find_part(handle, topic, partition) != NULL)
         return krc_fail(error, KRC_E_STATE, "%s-%d is assigned already", topic, (int)partition);
@@ -217,7 +207,7 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     if (part == NULL)
         return krc_fail_nomem(error, sizeof *part);
     part->krc = handle;
-    part->place = krc_find_place(handle, topic, partition);
+    part->place = krc_log_places_get(&handle->places, topic, partition);
     part->start = start;
     part->until = until;
     part->stable = part->log_end = -1;

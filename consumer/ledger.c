@@ -36,15 +36,10 @@ void krc_ledger_free(struct krc_ledger *ledger)
 
 /* ---- What is stored ------------------------------------------------------------------------ */
 
-static bool is_zero(const struct krc_uuid *id)
-{
-    static const struct krc_uuid zero;
-    return memcmp(id, &zero, sizeof zero) == 0;
-}
-
 bool krc_ledger_unprotected(const struct krc_ledger *ledger, const struct krc_start *start)
 {
-    return start->found && (is_zero(&start->topic_id) || is_zero(&ledger->place->topic_id));
+    return start->found && (krc_uuid_is_zero(&start->topic_id) ||
+                            krc_uuid_is_zero(&ledger->place->topic_id));
 }
 
 static void begin_history(struct krc_ledger *ledger)

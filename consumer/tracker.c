@@ -140,16 +140,10 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     return event.type == KRC_ON_RESET_REFUSED ? refused(t, event.cause, error) : KRC_OK;
 }
 
-static bool is_zero(const struct krc_uuid *id)
-{
-    static const struct krc_uuid zero;
-    return memcmp(id, &zero, sizeof zero) == 0;
-}
-
 static int answer_stored(struct krc_tracker *t, krc_error *error)
 {
     const struct krc_start *s = &t->stored;
-    bool known = !is_zero(&s->topic_id) && !is_zero(&t->place->topic_id);
+    bool known = !krc_uuid_is_zero(&s->topic_id) && !krc_uuid_is_zero(&t->place->topic_id);
     bool same = !known || memcmp(&s->topic_id, &t->place->topic_id, sizeof s->topic_id) == 0;
     return step(t,
                 krc_offsets_judge_stored((enum krc_reset_policy)t->config->reset_policy, s->found,

@@ -13,7 +13,7 @@ int krc_verify(const krc *handle, const char *topic, int32_t partition,
         .max_batch_bytes = config->max_message_bytes,
         .max_decompressed_bytes = config->max_decompressed_bytes,
     };
-    const struct krc_log_place *place = krc_find_place(handle, topic, partition);
+    const struct krc_log_place *place = krc_log_places_get(&handle->places, topic, partition);
     if (place == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d", topic,
                         (int)partition);

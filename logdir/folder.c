@@ -137,6 +137,36 @@ static int by_name(const void *a, const void *b)
     return compare_names(place->topic, strlen(place->topic), place->partition, b);
 }
 
+/* In a list that is sorted; NULL where it is not there. */
+static struct krc_log_place *find(struct krc_log_place *list, size_t count, const char *topic,
+                                  size_t topic_len, int32_t partition)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int c = compare_names(topic, topic_len, partition, &list[middle]);
+        if (c == 0)
+            return &list[middle];
+        if (c < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct krc_log_place *krc_log_places_get(const struct krc_log_places *places,
+                                               const char *topic, int32_t partition)
+{
+    return find(places->list, places->count, topic, strlen(topic), partition);
+}
+
+bool krc_uuid_is_zero(const struct krc_uuid *id)
+{
+    static const struct krc_uuid zero;
+    return memcmp(id, &zero, sizeof zero) == 0;
+}
+
 /* ---- What a broker's data folder says of its partitions ------------------------------------ */
 
 /* The partitions found in one data folder, sorted, and the field that a checkpoint is about. */
@@ -149,21 +179,10 @@ struct family {
 static int note_offset(void *arg, const char *topic, size_t topic_len, int32_t partition,
                        int64_t offset)
 {
-    struct family *family = arg;
-    size_t low = 0, high = family->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct krc_log_place *place = &family->list[middle];
-        int c = compare_names(topic, topic_len, partition, place);
-        if (c == 0) {
-            memcpy((char *)place + family->field, &offset, sizeof offset);
-            break;
-        }
-        if (c < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    const struct family *family = arg;
+    struct krc_log_place *place = find(family->list, family->count, topic, topic_len, partition);
+    if (place != NULL)
+        memcpy((char *)place + family->field, &offset, sizeof offset);
     return KRC_OK;
 }
 

@@ -35,6 +35,13 @@ struct krc_log_places {
  * Kafka's in it.  KRC_E_CORRUPT: a checkpoint or metadata file that is none. */
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
                         bool format_07, krc_error *error) KRC_MUST_USE;
+
+/* NULL where it is not there. */
+const struct krc_log_place *krc_log_places_get(const struct krc_log_places *places,
+                                               const char *topic, int32_t partition);
+
+bool krc_uuid_is_zero(const struct krc_uuid *id);
+
 void krc_log_places_free(struct krc_log_places *places);
 
 #endif

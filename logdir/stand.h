@@ -47,8 +47,9 @@ bool krc_stand_fits(const struct krc_stand *at, int64_t position,
 bool krc_stand_in_last_segment(const struct krc_stand *at);
 
 /* Whether a batch at the stand lies although its checksum, which does not cover the base offset, is
- * right: it does not follow on, and the batch behind it, whose first bytes are `next`, begins at or
- * below its last offset; or nothing is behind it, and the high watermark says that it follows on. */
+ * right: it does not follow on, and the batch behind it, whose first bytes are `next`, begins at
+ * or below its last offset; or nothing is behind it, and the high watermark says that it should
+ * follow on. */
 bool krc_stand_lies(const struct krc_stand *at, const struct krc_batch_header *header,
                     const uint8_t *next, size_t len);
 /* The same of a batch that ends inside the file, whatever is at hand: 0 lies, 1 does not. */

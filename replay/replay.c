@@ -305,9 +305,10 @@ static int open_part(struct part *part, struct krc_codecs *codecs, krc_error *er
 }
 
 static int replay_part(struct run *run, const struct krc_replay_partition *wanted,
-                       const struct krc_log_place *place, struct krc_codecs *codecs,
-                       struct krc_buffer *scratch, krc_error *error)
+                       struct krc_codecs *codecs, struct krc_buffer *scratch, krc_error *error)
 {
+    const struct krc_log_place *place =
+        krc_log_places_get(&run->places, wanted->topic, wanted->partition);
     struct part part = {
         .run = run, .wanted = wanted, .place = place, .diverged = KRC_EVENT_NOTE};
     krc_ledger_init(&part.ledger, place);
@@ -334,16 +335,6 @@ static int replay_part(struct run *run, const struct krc_replay_partition *wante
 }
 
 /* ---- All of them --------------------------------------------------------------------------- */
-
-static const struct krc_log_place *find_place(const struct run *run,
-                                              const struct krc_replay_partition *wanted)
-{
-    for (size_t i = 0; i < run->places.count; i++)
-        if (run->places.list[i].partition == wanted->partition &&
-            strcmp(run->places.list[i].topic, wanted->topic) == 0)
-            return &run->places.list[i];
-    return NULL;
-}
 
 static const struct krc_replay_partition *take_turn(struct run *run)
 {
@@ -377,7 +368,7 @@ static void *work(void *arg)
         krc_error error = {0};
         int rc = codecs == NULL
                      ? krc_fail(&error, KRC_E_NOMEM, "out of memory for decompression")
-                     : replay_part(run, wanted, find_place(run, wanted), codecs, &scratch, &error);
+                     : replay_part(run, wanted, codecs, &scratch, &error);
         if (rc < 0)
             note_failure(run, rc, &error);
     }
@@ -410,7 +401,7 @@ static int check_partition(const struct run *run, const struct krc_replay_partit
         if (p->partition == wanted->partition && strcmp(p->topic, wanted->topic) == 0)
             return krc_fail(error, KRC_E_INVALID, "%s-%d is wanted twice", wanted->topic,
                             (int)wanted->partition);
-    if (find_place(run, wanted) == NULL)
+    if (krc_log_places_get(&run->places, wanted->topic, wanted->partition) == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d",
                         wanted->topic, (int)wanted->partition);
     if (run->target.is_sqlite && run->config->format_07)
