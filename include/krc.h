@@ -26,6 +26,8 @@
  *     as many threads.
  *   - What `_new` or `_open` made, `_free` or `_close` ends; both take NULL.
  *   - Strings are UTF-8 and end with a NUL; keys and values are bytes and do not.
+ *   - Structs that you fill begin as {0}: what is not set means the usual.  Before version 1.0 they
+ *     may grow, and the shared library's number then changes with them.
  */
 #ifndef KRC_H
 #define KRC_H
