@@ -225,6 +225,7 @@ static void hand_out(struct krc_logsource *s, struct krc_item *item, int64_t to)
         if (s->whole_batches) {
             item->type = KRC_ITEM_END;
             item->to = item->from;
+            item->batch.bytes = NULL; /* it is not taken */
             s->records_left = 0;
             return;
         }
