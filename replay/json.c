@@ -1,6 +1,9 @@
 #include "replay/json.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* ---- Into the buffer, where room was made before: each returns the end of what it wrote ----- */
 
@@ -122,10 +125,65 @@ static inline uint8_t *put_character(uint8_t *out, const uint8_t **p, const uint
     return out;
 }
 
+#ifdef __SSE2__
+
+enum { BLOCK = 16, SLACK = 2 * BLOCK };
+
+/* A bit for each of the 16 bytes at `p` that is special; the signed comparison takes those above
+ * 0x7f for negative. */
+static unsigned block_specials(const uint8_t *p)
+{
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i found = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20));
+    found = _mm_or_si128(found, _mm_cmpeq_epi8(v, _mm_set1_epi8('"')));
+    found = _mm_or_si128(found, _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+    return (unsigned)_mm_movemask_epi8(found);
+}
+
+/* Blocks in which quotes and backslashes are all that is special, as in JSON within JSON: looked
+ * at once, and copied piece by piece, each piece with what follows it. */
+static uint8_t *put_blocks(uint8_t *out, const uint8_t **from, const uint8_t *end)
+{
+    const uint8_t *p = *from;
+    for (; end - p >= 2 * BLOCK; p += BLOCK) {
+        uint8_t *start = out;
+        int at = 0;
+        for (unsigned found = block_specials(p); found != 0; found &= found - 1) {
+            int next = __builtin_ctz(found);
+            if (p[next] != '"' && p[next] != '\\') {
+                *from = p;
+                return start;
+            }
+            memcpy(out, p + at, BLOCK);
+            out += next - at;
+            *out++ = '\\';
+            at = next;
+        }
+        memcpy(out, p + at, BLOCK);
+        out += BLOCK - at;
+    }
+    *from = p;
+    return out;
+}
+
+#else
+
+enum { SLACK = WORD };
+
+static uint8_t *put_blocks(uint8_t *out, const uint8_t **from, const uint8_t *end)
+{
+    (void)from;
+    (void)end;
+    return out;
+}
+
+#endif
+
 /* All of it, escaped, where there is room for the worst; NULL where it is no UTF-8.  Whole words
  * are copied before they are looked at. */
 static uint8_t *put_characters(uint8_t *out, const uint8_t *p, const uint8_t *end)
 {
+    out = put_blocks(out, &p, end);
     while (end - p >= WORD) {
         memcpy(out, p, WORD);
         size_t n = plain_bytes(p);
@@ -154,7 +212,7 @@ static int append_string(struct krc_buffer *buffer, struct krc_bytes text, krc_e
             stop--; /* not inside a character */
         if (stop == p)
             break; /* all continuation bytes: no UTF-8 */
-        size_t room = (size_t)(stop - p) * ESCAPED_MAX + WORD;
+        size_t room = (size_t)(stop - p) * ESCAPED_MAX + SLACK;
         KRC_TRY(krc_buffer_reserve(buffer, buffer->len + room, error));
         uint8_t *out = put_characters(buffer->data + buffer->len, p, stop);
         if (out == NULL)

@@ -110,6 +110,29 @@ START_TEST(a_name_that_is_no_text)
 }
 END_TEST
 
+/* Texts are looked at by words and blocks: each special character at each place, and another one
+ * at each place behind it. */
+START_TEST(specials_at_every_place)
+{
+    static const char *const specials[][2] = {
+        {"\"", "\\\""}, {"\\", "\\\\"}, {"\n", "\\n"}, {"\x01", "\\u0001"},
+        {"\xc3\xa9", "\xc3\xa9"}, {"\x7f", "\x7f"}};
+    static const char filler[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
+    enum { SPECIALS = sizeof specials / sizeof *specials, PLACES = 40 };
+    for (int i = 0; i < SPECIALS * SPECIALS * PLACES * PLACES; i++) {
+        const char *const *first = specials[i % SPECIALS];
+        const char *const *second = specials[i / SPECIALS % SPECIALS];
+        int a = i / SPECIALS / SPECIALS % PLACES, b = i / SPECIALS / SPECIALS / PLACES;
+        char in[256], wanted[512];
+        int n = snprintf(in, sizeof in, "%.*s%s%.*s%s%.40s", a, filler, first[0], b, filler,
+                         second[0], filler);
+        snprintf(wanted, sizeof wanted, "\"%.*s%s%.*s%s%.40s\"", a, filler, first[1], b, filler,
+                 second[1], filler);
+        check_string((struct krc_bytes){(const uint8_t *)in, (size_t)n}, wanted);
+    }
+}
+END_TEST
+
 /* ---- Long texts: they go piece by piece, and no character is cut ----------------------------- */
 
 enum { PIECE = 64 << 10 };
@@ -321,6 +344,7 @@ int main(void)
         numbers,
         escapes,
         a_name_that_is_no_text,
+        specials_at_every_place,
         characters_across_pieces,
         long_texts_that_are_none,
         a_long_text_of_escapes,
