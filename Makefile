@@ -3,7 +3,10 @@
 #   make                 build/release/krc, libkrc.a, libkrc.so
 #   make check           the tests; VARIANT=release|asan|ubsan|tsan|cov
 #   make help            everything else
+#
+# V=1 shows the commands.
 
+Q := $(if $(V),,@)
 VARIANT ?= release
 CC      ?= cc
 BUILD   := build/$(VARIANT)
@@ -39,18 +42,19 @@ all: $(BUILD)/krc $(BUILD)/libkrc.a $(BUILD)/libkrc.so
 
 $(BUILD)/%.o: %.c | deps
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c $< -o $@
+	@echo "  cc $<"
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(BUILD)/libkrc.a: $(LIB_OBJ)
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/libkrc.so: $(LIB_OBJ)
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libkrc.so.0 $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libkrc.so.0 $^ -o $@ $(LIBS)
 	@ln -sf libkrc.so $(BUILD)/libkrc.so.0
 
 $(BUILD)/krc: $(CMD_OBJ) $(BUILD)/libkrc.a
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 
 include tests/tests.mk
 include bench/bench.mk

@@ -4,12 +4,12 @@ BENCH_BIN := $(BUILD)/bench/generate $(BUILD)/bench/bare $(BUILD)/bench/measure
 
 $(BUILD)/bench/generate: $(BUILD)/bench/generate.o $(BUILD)/tests/support/build.o \
                          $(BUILD)/libkrc.a
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 $(BUILD)/bench/bare: $(BUILD)/bench/bare.o $(BUILD)/libkrc.a
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 
 $(BUILD)/bench/measure: $(BUILD)/bench/measure.o
-	$(CC) $(ALL_LDFLAGS) $^ -o $@
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@
 
 .PHONY: bench
 bench: $(BENCH_BIN) $(BUILD)/krc $(BUILD)/examples/checksum ## measures; BENCH_RECORDS=2000000

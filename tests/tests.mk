@@ -13,7 +13,7 @@ EXAMPLES    := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard examples/*.c)))
 
 $(BUILD)/tests/%.o: ALL_CFLAGS += $(CHECK_CFLAGS)
 $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc.a
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 
 # Allocations that fail on demand.
 $(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
@@ -33,7 +33,7 @@ command: $(BUILD)/krc ## the command, run by scripts
 # ---- The state machine ---------------------------------------------------------------------------
 
 $(BUILD)/model: $(BUILD)/tests/model/model.o $(BUILD)/libkrc.a
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 
 .PHONY: model
 model: $(BUILD)/model ## walks every state of the offset-tracking machine
@@ -66,7 +66,7 @@ header: ## the public header is C11 and C++17
 	    -fsyntax-only $(BUILD)/header.cc || exit 1; done
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
-	$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..'
+	$(Q)$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..'
 
 .PHONY: examples
 examples: $(EXAMPLES) ## they are built against the shared library and read a real log
@@ -80,7 +80,7 @@ FUZZ_REPLAY := $(FUZZ_NAMES:%=$(BUILD)/fuzz/replay_%)
 $(FUZZ_REPLAY): $(BUILD)/fuzz/replay_%: $(BUILD)/tests/fuzz/replay.o \
                 $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/libkrc.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 
 .PHONY: corpora
 corpora: $(FUZZ_REPLAY) ## each fuzz target goes through its corpus
@@ -133,10 +133,10 @@ IN_MEMORY := $(if $(wildcard /dev/shm/.),TMPDIR=/dev/shm)
 
 $(BUILD)/tests/fault/shim.so: tests/fault/shim.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -fPIC -O2 $(WARN) -shared $< -o $@ -pthread
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -fPIC -O2 $(WARN) -shared $< -o $@ -pthread
 $(BUILD)/tests/fault/powercut: tests/fault/powercut.c
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) $< -o $@
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) $< -o $@
 
 check: faults
 .PHONY: faults
