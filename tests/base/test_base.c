@@ -1,11 +1,10 @@
-#include <check.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/crc.h"
+#include "tests/support/run.h"
 
 START_TEST(checksums_of_the_catalogue)
 {
@@ -65,16 +64,11 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("base");
-    TCase *tc = tcase_create("base");
-    tcase_add_test(tc, checksums_of_the_catalogue);
-    tcase_add_test(tc, a_cursor_stays_inside);
-    tcase_add_test(tc, errors_say_what_and_why);
-    tcase_add_test(tc, a_buffer_grows_and_gives_back);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        checksums_of_the_catalogue,
+        a_cursor_stays_inside,
+        errors_say_what_and_why,
+        a_buffer_grows_and_gives_back,
+    };
+    return run_tests("base", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

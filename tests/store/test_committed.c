@@ -1,4 +1,3 @@
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,6 +5,7 @@
 #include <krc-tools.h>
 
 #include "store/store.h"
+#include "tests/support/run.h"
 
 static krc_error error;
 
@@ -256,17 +256,12 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("committed");
-    TCase *tc = tcase_create("committed");
-    tcase_add_test(tc, csv_is_read);
-    tcase_add_test(tc, csv_faults_are_placed);
-    tcase_add_test(tc, json_is_read);
-    tcase_add_test(tc, fields_are_quoted_as_kafka_does);
-    tcase_add_test(tc, what_moves_leaves_a_reset);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    const TTest *const tests[] = {
+        csv_is_read,
+        csv_faults_are_placed,
+        json_is_read,
+        fields_are_quoted_as_kafka_does,
+        what_moves_leaves_a_reset,
+    };
+    return run_tests("committed", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
