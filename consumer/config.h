@@ -6,12 +6,24 @@
 
 #include "offsets/offsets.h"
 
+/* Some 35,000 years: a time added to a clock's cannot overflow. */
+#define KRC_LONGEST_MS (INT64_C(1) << 50)
+
+enum krc_dns_lookup { KRC_ALL_ADDRESSES, KRC_CANONICAL_NAMES };
+
+struct krc_setting {
+    char *text; /* as krc_config_get gives it */
+    bool said;  /* by krc_config_set: a file changes it no more */
+};
+
 struct krc_config {
     char **log_dirs; /* as they stand, in the order given */
     size_t log_dir_count;
-    int64_t format_07;        /* log.format: 0 or 1 */
-    char *group_id;           /* "": none */
-    char *store_file;         /* "": none */
+    int64_t format_07;       /* log.format: 0 or 1 */
+    char *bootstrap_servers; /* "": none; else krc_parse_servers takes it */
+    char *client_id, *client_rack; /* "": none */
+    char *group_id;          /* "": none */
+    char *store_file;        /* "": none */
     int64_t read_uncommitted; /* isolation.level */
     int64_t reset_policy;     /* auto.offset.reset: enum krc_reset_policy */
     int64_t reset_duration_ms;
@@ -19,10 +31,55 @@ struct krc_config {
     int64_t max_decompressed_bytes;
     int64_t skip_corrupt;
     int64_t commit_interval_bytes;
-    char **texts; /* each property as it was set, for krc_config_get */
+    int64_t commit_interval_ms;
+
+    /* what is fetched */
+    int64_t fetch_max_wait_ms, fetch_min_bytes, fetch_max_bytes, partition_max_bytes;
+    int64_t buffered_max_bytes;
+    int64_t auto_create_topics, exclude_internal_topics; /* 0 or 1 */
+
+    /* how a cluster is reached; no time is longer than KRC_LONGEST_MS */
+    int64_t security_protocol;           /* 0: PLAINTEXT */
+    int64_t dns_lookup;                  /* client.dns.lookup: enum krc_dns_lookup */
+    int64_t metadata_max_age_ms;
+    int64_t rebootstrap;                 /* metadata.recovery.strategy: 0 or 1 */
+    int64_t rebootstrap_trigger_ms;
+    int64_t request_timeout_ms, api_timeout_ms;
+    int64_t connect_timeout_ms, connect_timeout_max_ms;
+    int64_t reconnect_backoff_ms, reconnect_backoff_max_ms;
+    int64_t retry_backoff_ms, retry_backoff_max_ms;
+    int64_t idle_close_ms;               /* -1: never */
+    int64_t send_buffer_bytes, receive_buffer_bytes; /* -1: the system's choice */
+
+    struct krc_setting *settings; /* of each property, in the table's order */
 };
 
 krc_config *krc_config_copy(const krc_config *config); /* NULL: out of memory */
+
+/* Takes over what `other` was told and `config` was not. */
+int krc_config_merge(krc_config *config, const krc_config *other, krc_error *error) KRC_MUST_USE;
+
+/* Properties of Kafka's clients that krc does not have. */
+struct krc_foreign {
+    const char *names; /* a blank between; one that ends with a dot: all that begin so */
+    const char *why;
+    bool ignorable; /* reading is the same without it */
+};
+const struct krc_foreign *krc_find_foreign(const char *name); /* NULL: unknown */
+
+/* Says why a name that krc does not have cannot be set: KRC_E_INVALID, or KRC_E_UNSUPPORTED where
+ * it might not be ignored. */
+int krc_refuse_name(const char *name, krc_error *error);
+
+/*
+ * The entries of a list HOST:PORT[,HOST:PORT]..., IPv6 addresses in brackets: `host` is without
+ * them, and valid during the call.  `each` (NULL: none is told) returns 0 to go on; anything else
+ * ends the walk and is returned.  KRC_E_INVALID: an entry is no such thing, and the message names
+ * it; those before it were told.
+ */
+typedef int krc_server_fn(void *arg, const char *host, uint16_t port);
+int krc_parse_servers(const char *text, krc_server_fn *each, void *arg,
+                      krc_error *error) KRC_MUST_USE;
 
 /* An ISO 8601 duration of weeks, days, hours, minutes and seconds ("P1DT2H", "PT0.5S"). */
 bool krc_parse_duration(const char *text, int64_t *ms);

@@ -43,23 +43,57 @@ static void check_refused(const char *name, const char *value, const char *what)
 /* Every property has its default, is listed once, and can be set to it. */
 START_TEST(all_properties)
 {
-    static const char *const names[] = {
-        "auto.offset.reset",           "commit.interval.bytes",     "decompressed.batch.max.bytes",
-        "group.id",                    "isolation.level",           "log.dirs",
-        "log.format",                  "offset.store.file",         "receive.message.max.bytes",
-        "skip.corrupt.batches",
+    static const char *const list[][2] = {
+        {"allow.auto.create.topics", "false"},
+        {"auto.commit.interval.ms", "5000"},
+        {"auto.offset.reset", "nearest"},
+        {"bootstrap.servers", ""},
+        {"buffered.max.bytes", "67108864"},
+        {"client.dns.lookup", "use_all_dns_ips"},
+        {"client.id", "krc"},
+        {"client.rack", ""},
+        {"commit.interval.bytes", "4194304"},
+        {"connections.max.idle.ms", "540000"},
+        {"decompressed.batch.max.bytes", "268435456"},
+        {"default.api.timeout.ms", "60000"},
+        {"exclude.internal.topics", "true"},
+        {"fetch.max.bytes", "1048576"},
+        {"fetch.max.wait.ms", "500"},
+        {"fetch.min.bytes", "1"},
+        {"group.id", ""},
+        {"isolation.level", "read_committed"},
+        {"log.dirs", ""},
+        {"log.format", "current"},
+        {"max.partition.fetch.bytes", "1048576"},
+        {"metadata.max.age.ms", "300000"},
+        {"metadata.recovery.rebootstrap.trigger.ms", "300000"},
+        {"metadata.recovery.strategy", "rebootstrap"},
+        {"offset.store.file", ""},
+        {"receive.buffer.bytes", "-1"},
+        {"receive.message.max.bytes", "100000000"},
+        {"reconnect.backoff.max.ms", "1000"},
+        {"reconnect.backoff.ms", "50"},
+        {"request.timeout.ms", "30000"},
+        {"retry.backoff.max.ms", "1000"},
+        {"retry.backoff.ms", "100"},
+        {"security.protocol", "PLAINTEXT"},
+        {"send.buffer.bytes", "131072"},
+        {"skip.corrupt.batches", "false"},
+        {"socket.connection.setup.timeout.max.ms", "30000"},
+        {"socket.connection.setup.timeout.ms", "10000"},
     };
     struct krc_property p;
     size_t n = 0;
     for (; krc_config_property(n, &p); n++) {
-        ck_assert_uint_lt(n, sizeof names / sizeof *names);
-        ck_assert_str_eq(p.name, names[n]);
+        ck_assert_uint_lt(n, sizeof list / sizeof *list);
+        ck_assert_str_eq(p.name, list[n][0]);
+        ck_assert_str_eq(p.default_value, list[n][1]);
         ck_assert(p.type[0] != '\0' && p.meaning[0] != '\0');
         const char *value = krc_config_get(config, p.name);
         ck_assert_str_eq(value ? value : "", p.default_value);
         ck_assert_int_eq(set(p.name, p.default_value), KRC_OK);
     }
-    ck_assert_uint_eq(n, sizeof names / sizeof *names);
+    ck_assert_uint_eq(n, sizeof list / sizeof *list);
     ck_assert_ptr_null(krc_config_get(config, "no.such.property"));
 }
 END_TEST
@@ -115,6 +149,15 @@ START_TEST(values_that_are_refused)
         {"receive.message.max.bytes", "-1", "from 1024"},
         {"receive.message.max.bytes", "", "from 1024"},
         {"skip.corrupt.batches", "yes", "false, true"},
+        {"security.protocol", "SASL_SSL", "security.protocol cannot be \"SASL_SSL\": it is one of: "
+                                          "PLAINTEXT (neither TLS nor SASL in this build yet)"},
+        {"fetch.max.wait.ms", "-1", "a number of milliseconds from 0 to 2147483647"},
+        {"fetch.max.wait.ms", "0.5s", "a number of milliseconds"},
+        {"fetch.max.bytes", "2147483648", "a number of bytes from 0 to 2147483647"},
+        {"buffered.max.bytes", "0", "a number of bytes from 1"},
+        {"metadata.max.age.ms", "-1", "a number of milliseconds from 0 to 9223372036854775807"},
+        {"receive.buffer.bytes", "-2", "a number of bytes from -1"},
+        {"client.dns.lookup", "default", "use_all_dns_ips, resolve_canonical_bootstrap_servers_only"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_refused(bad[i].name, bad[i].value, bad[i].what);
@@ -129,7 +172,12 @@ START_TEST(the_nearest_name)
         {"auto.reset.offset", "auto.offset.reset"},
         {"group", "group.id"},
         {"skip.corupt.batch", "skip.corrupt.batches"},
-        {"", "group.id"},
+        {"", "allow.auto.create.topics"},
+        {"fetch.wait.max.ms", "fetch.max.wait.ms"},
+        {"group.instance", "group.instance.id"},
+        {"key.deserialiser", "key.deserializer"},
+        {"linger", "linger.ms"},
+        {"sasl.", "acks"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char what[128];
@@ -143,6 +191,124 @@ START_TEST(the_nearest_name)
     long_name[sizeof long_name - 1] = '\0';
     ck_assert_int_eq(set(long_name, "1"), KRC_E_INVALID);
     ck_assert_int_eq(krc_config_set(config, "no.such", "1", NULL), KRC_E_INVALID);
+}
+END_TEST
+
+START_TEST(names_of_kafkas_that_do_not_apply)
+{
+    static const struct {
+        const char *name;
+        int code;
+        const char *what;
+    } names[] = {
+        {"check.crcs", KRC_E_INVALID, "check.crcs is a property of Kafka's clients that does not "
+                                      "apply to krc: checksums are always checked"},
+        {"key.deserializer", KRC_E_INVALID, "does not apply to krc: keys and values are handed on"},
+        {"acks", KRC_E_INVALID, "does not apply to krc: it is for producers"},
+        {"value.serializer", KRC_E_INVALID, "it is for producers"},
+        {"max.poll.records", KRC_E_INVALID, "batches are handed on as they are stored"},
+        {"session.timeout.ms", KRC_E_INVALID, "does not join a group"},
+        {"metrics.context.cluster", KRC_E_INVALID, "krc keeps no metrics"},
+        {"schema.registry.url", KRC_E_INVALID, "handed on as bytes"},
+        {"ssl.truststore.location", KRC_E_UNSUPPORTED,
+         "ssl.truststore.location is not supported by this build yet: it has neither TLS nor SASL"},
+        {"sasl.jaas.config", KRC_E_UNSUPPORTED, "neither TLS nor SASL"},
+        {"config.providers", KRC_E_UNSUPPORTED, "values are taken as they stand"},
+        {"config.providers.env.class", KRC_E_UNSUPPORTED, "values are taken as they stand"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ck_assert_int_eq(set(names[i].name, "1"), names[i].code);
+        check_says(error.message, names[i].what);
+        ck_assert_ptr_null(krc_config_get(config, names[i].name));
+    }
+}
+END_TEST
+
+static char servers[256];
+
+static int tell_server(void *arg, const char *host, uint16_t port)
+{
+    size_t len = strlen(servers);
+    snprintf(servers + len, sizeof servers - len, "(%s %d)", host, port);
+    return port == 7 ? *(const int *)arg : 0;
+}
+
+START_TEST(lists_of_brokers)
+{
+    static const char *const good[][2] = {
+        {"", ""},
+        {"localhost:9092", "(localhost 9092)"},
+        {"a:1,b.example.:65535", "(a 1)(b.example. 65535)"},
+        {" a:1 , b:2,\n", "(a 1)(b 2)"},
+        {"10.0.0.1:9092", "(10.0.0.1 9092)"},
+        {"[::1]:9092", "(::1 9092)"},
+        {"[fe80::1%eth0]:9092,[::ffff:10.0.0.1]:1", "(fe80::1%eth0 9092)(::ffff:10.0.0.1 1)"},
+    };
+    static const char *const bad[][2] = {
+        {"localhost", "\"localhost\" has no port"},
+        {"a:1,b,c:2", "\"b\" has no port"},
+        {"a:0", "\"a:0\" has no port from 1 to 65535"},
+        {"a:65536", "from 1 to 65535"},
+        {"a:", "from 1 to 65535"},
+        {"a:9O92", "from 1 to 65535"},
+        {"a:000009092", "from 1 to 65535"},
+        {"a:-1", "from 1 to 65535"},
+        {":9092", "\":9092\" has no host"},
+        {"[]:9092", "\"[]:9092\" has no host"},
+        {"[::1:9092", "\"[::1:9092\" has no address in its brackets"},
+        {"[::1,::2]:9092", "\"[::1\" has no address in its brackets"},
+        {"[::1]", "\"[::1]\" has no port"},
+        {"[::1]9092", "\"[::1]9092\" is not HOST:PORT"},
+        {"::1:9092", "\"::1:9092\" needs brackets around the address: [::1]:9092"},
+        {"fe80::1:9092", "needs brackets"},
+        {"http://a:9092", "from 1 to 65535"},
+        {"a/b:9092", "\"a/b:9092\" is not HOST:PORT"},
+        {",", "\",\" names no broker"},
+        {"  ", "names no broker"},
+    };
+    int end = 0;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        servers[0] = '\0';
+        ck_assert_msg(set("bootstrap.servers", good[i][0]) == KRC_OK, "%s", error.message);
+        ck_assert_int_eq(krc_parse_servers(config->bootstrap_servers, tell_server, &end, &error), 0);
+        ck_assert_str_eq(servers, good[i][1]);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        check_refused("bootstrap.servers", bad[i][0], bad[i][1]);
+    end = 5;
+    servers[0] = '\0';
+    ck_assert_int_eq(krc_parse_servers("a:1,b:7,c:1", tell_server, &end, &error), 5);
+    ck_assert_str_eq(servers, "(a 1)(b 7)");
+    char longest[300];
+    memset(longest, 'a', sizeof longest);
+    memcpy(longest + 255, ":1", 3);
+    ck_assert_int_eq(set("bootstrap.servers", longest), KRC_OK);
+    memcpy(longest + 255, "a:1", 4);
+    check_refused("bootstrap.servers", longest, "has a longer host than there can be");
+}
+END_TEST
+
+/* What Kafka's clients take, up to Long.MAX_VALUE; a clock's time can still be added to it. */
+START_TEST(times)
+{
+    ck_assert_int_eq(set("connections.max.idle.ms", "-1"), KRC_OK);
+    ck_assert_int_eq(config->idle_close_ms, -1);
+    ck_assert_int_eq(set("connections.max.idle.ms", "9223372036854775807"), KRC_OK);
+    ck_assert_int_eq(config->idle_close_ms, KRC_LONGEST_MS);
+    ck_assert_str_eq(krc_config_get(config, "connections.max.idle.ms"), "9223372036854775807");
+    ck_assert_int_eq(set("request.timeout.ms", "0"), KRC_OK);
+    ck_assert_int_eq(config->request_timeout_ms, 0);
+}
+END_TEST
+
+START_TEST(texts_that_no_request_can_carry)
+{
+    static char text[INT16_MAX + 2];
+    memset(text, 'x', INT16_MAX);
+    ck_assert_int_eq(set("client.id", text), KRC_OK);
+    text[INT16_MAX] = 'x';
+    check_refused("client.id", text, "client.id cannot be longer than 32767 bytes");
+    check_refused("client.rack", text, "client.rack cannot be longer than 32767 bytes");
 }
 END_TEST
 
@@ -222,6 +388,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         all_properties, values_that_are_taken, values_that_are_refused, the_nearest_name,
+        names_of_kafkas_that_do_not_apply, lists_of_brokers, times, texts_that_no_request_can_carry,
         durations,      log_dirs,              a_path_with_a_comma,     a_copy,
     };
     return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);

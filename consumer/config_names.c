@@ -1,0 +1,137 @@
+/*
+ * Names of properties that krc does not have: those of Kafka's clients, and misspelt ones.
+ */
+#include <string.h>
+
+#include "consumer/config.h"
+
+/* As of Kafka 4.3: ConsumerConfig, ProducerConfig, AdminClientConfig and what these share, those
+ * of earlier versions too; and what deserializers are commonly told. */
+static const struct krc_foreign foreign[] = {
+    {"check.crcs", "checksums are always checked", true},
+    {"enable.auto.commit", "krc commits what is acknowledged, when it is told to", true},
+    {"max.poll.records", "batches are handed on as they are stored", true},
+    {"key.deserializer value.deserializer schema.registry. basic.auth. specific.avro.reader",
+     "keys and values are handed on as bytes", true},
+    {"group.instance.id group.protocol group.remote.assignor heartbeat.interval.ms"
+     " max.poll.interval.ms partition.assignment.strategy session.timeout.ms"
+     " share.acknowledgement.mode share.acquire.mode internal.leave.group.on.close"
+     " internal.throw.on.fetch.stable.offset.unsupported",
+     "krc reads the partitions that it is told to, and does not join a group", true},
+    {"acks batch.size buffer.memory compression.gzip.level compression.lz4.level compression.type"
+     " compression.zstd.level delivery.timeout.ms enable.idempotence key.serializer linger.ms"
+     " max.block.ms max.in.flight.requests.per.connection max.request.size metadata.max.idle.ms"
+     " partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms"
+     " partitioner.class partitioner.ignore.keys transaction.timeout.ms"
+     " transaction.two.phase.commit.enable transactional.id value.serializer",
+     "it is for producers", true},
+    {"bootstrap.controllers", "records are read from brokers", true},
+    {"retries", "times limit how often something is tried again, default.api.timeout.ms above all",
+     true},
+    {"bootstrap.resolve.timeout.ms", "default.api.timeout.ms limits it", true},
+    {"auto.include.jmx.reporter enable.metrics.push metric.reporters metrics.context."
+     " metrics.num.samples metrics.recording.level metrics.sample.window.ms",
+     "krc keeps no metrics", true},
+    {"interceptor.classes security.providers", "it names Java classes", true},
+    {"sasl. ssl.", "it has neither TLS nor SASL", false},
+    {"config.providers config.providers.", "values are taken as they stand", false},
+};
+
+/* Goes on to the next of the names in a string, and gives its length (0: there is none). */
+static const char *next_name(const char *at, size_t *len)
+{
+    at += *len;
+    at += *at == ' ';
+    *len = strcspn(at, " ");
+    return at;
+}
+
+static bool has_name(const struct krc_foreign *group, const char *name)
+{
+    size_t len = 0;
+    for (const char *at = group->names; at = next_name(at, &len), len > 0;)
+        if (strncmp(at, name, len) == 0 && (name[len] == '\0') != (at[len - 1] == '.'))
+            return true;
+    return false;
+}
+
+const struct krc_foreign *krc_find_foreign(const char *name)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (has_name(&foreign[i], name))
+            return &foreign[i];
+    return NULL;
+}
+
+/* ---- The nearest name ---------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein's distance: how many letters to insert, remove or exchange; none where `b`, of `len`
+ * bytes, begins with all of `a`. */
+static size_t distance(const char *a, const char *b, size_t len)
+{
+    size_t row[64];
+    if (strlen(a) <= len && memcmp(a, b, strlen(a)) == 0)
+        return 0;
+    len = least(len, 63);
+    for (size_t j = 0; j <= len; j++)
+        row[j] = j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < len; j++) {
+            size_t exchanged = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            row[j + 1] = least(exchanged, least(row[j], row[j + 1]) + 1);
+        }
+    }
+    return row[len];
+}
+
+struct nearest {
+    const char *to, *name;
+    size_t len, distance;
+};
+
+static void consider(struct nearest *nearest, const char *name, size_t len)
+{
+    size_t d = distance(nearest->to, name, len);
+    if (d < nearest->distance)
+        *nearest = (struct nearest){nearest->to, name, len, d};
+}
+
+/* krc's own are preferred to others that are as near. */
+static struct nearest find_nearest(const char *to)
+{
+    struct nearest nearest = {.to = to, .distance = SIZE_MAX};
+    struct krc_property property;
+    for (size_t i = 0; krc_config_property(i, &property); i++)
+        consider(&nearest, property.name, strlen(property.name));
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        size_t len = 0;
+        for (const char *at = foreign[i].names; at = next_name(at, &len), len > 0;)
+            if (at[len - 1] != '.')
+                consider(&nearest, at, len);
+    }
+    return nearest;
+}
+
+int krc_refuse_name(const char *name, krc_error *error)
+{
+    const struct krc_foreign *known = krc_find_foreign(name);
+    if (known == NULL) {
+        struct nearest nearest = find_nearest(name);
+        return krc_fail(error, KRC_E_INVALID, "there is no property \"%s\"; the nearest is %.*s",
+                        name, (int)nearest.len, nearest.name);
+    }
+    if (known->ignorable)
+        return krc_fail(error, KRC_E_INVALID,
+                        "%s is a property of Kafka's clients that does not apply to krc: %s", name,
+                        known->why);
+    return krc_fail(error, KRC_E_UNSUPPORTED, "%s is not supported by this build yet: %s", name,
+                    known->why);
+}
