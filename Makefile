@@ -12,7 +12,7 @@ CC      ?= cc
 BUILD   := build/$(VARIANT)
 PKG     := pkg-config
 
-ROOMS   := base records txnfilter logdir offsets store consumer replay
+ROOMS   := base records txnfilter logdir offsets store protocol cluster consumer replay
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 CMD_SRC := $(sort $(wildcard cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
