@@ -107,20 +107,38 @@ fuzz: | deps ## libFuzzer, FUZZ_SECONDS=60 for each of FUZZ_TARGETS
 
 # ---- Real brokers -----------------------------------------------------------------------------------
 
-JARS := build/brokers/libs
+BROKERS := build/brokers
+NEWEST  := 4.3.1
+CLIENT  := 3.9.1
+OLDER   := 0.11.0.3 1.1.1 2.8.2
+BROKER_RUN := BROKERS=$(BROKERS) KRC=$(BUILD)/krc python3 -B tests/broker/check.py
 
 .PHONY: java
 java:
 	@scripts/setup brokers
 
-$(JARS): tests/broker/pom.xml | java
+.PRECIOUS: $(BROKERS)/%/libs
+$(BROKERS)/%/libs: tests/broker/poms/%.xml | java
 	@rm -rf $@
 	@mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
 	@touch $@
 
+$(BROKERS)/%/classes: $(BROKERS)/%/libs $(wildcard tests/broker/java/*.java)
+	@rm -rf $@
+	@javac -Xlint:all -Werror -cp '$</*' -d $@ tests/broker/java/*.java
+
+$(BROKERS)/kfake: $(wildcard tests/broker/kfake/*) | java
+	@cd tests/broker/kfake && go build -o $(abspath $@)
+
 .PHONY: check-brokers
-check-brokers: $(BUILD)/krc java $(JARS) ## against Apache Kafka: its tools, its consumer, its broker
-	@KRC=$(BUILD)/krc LIBS=$(JARS) python3 -B tests/broker/check.py
+check-brokers: $(BUILD)/krc $(BROKERS)/$(NEWEST)/classes ## against Kafka: its tools, consumer, broker
+	@$(BROKER_RUN)
+
+# The clients of the newest broker talk to none before 2.1.
+.PHONY: check-versions
+check-versions: $(BUILD)/krc $(BROKERS)/$(CLIENT)/classes $(BROKERS)/$(NEWEST)/classes \
+                $(OLDER:%=$(BROKERS)/%/libs) $(BROKERS)/kfake ## against older brokers, and another's
+	@$(BROKER_RUN) versions
 
 # ---- Faults -----------------------------------------------------------------------------------------
 

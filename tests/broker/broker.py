@@ -1,101 +1,18 @@
 """A real broker: what its folder says once it has stopped is what Kafka's own consumer read from
-it, and a copy of the folder made meanwhile is a beginning of that."""
-import base64
+it, and a copy of the folder made meanwhile is a beginning of that.  And what krc reads from it while
+it runs is the same once more."""
 import glob
-import json
 import os
 import random
 import shutil
-import signal
-import socket
-import subprocess
 import tempfile
-import time
 
-from common import LEVELS, check, differ, java, krc, partition_of, read
+from common import LEVELS, attempt, check, compare, differ, java_read, krc, read
+from follow import check_restarted
+from kafka import Broker, Helper
+from online import Online
+from processes import wait_until
 from segments import check_segments
-
-HERE = os.path.dirname(os.path.abspath(__file__))
-PATIENCE = 60  # seconds for anything that a broker is to do
-
-PROPERTIES = """\
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
-controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-log.dirs={folder}/logs
-auto.create.topics.enable=false
-offsets.topic.replication.factor=1
-offsets.topic.num.partitions=2
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-transaction.state.log.num.partitions=2
-log.retention.ms=-1
-log.message.timestamp.before.max.ms=9223372036854775807
-log.cleaner.backoff.ms=200
-"""
-
-
-def wait_until(what, condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        if time.monotonic() > end:
-            raise SystemExit(f"{what}: not within {PATIENCE} s")
-        time.sleep(0.1)
-
-
-def free_ports(n):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
-
-
-class Broker:
-    """Ends, whatever happens, with the `with` that it is used in."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.logs = f"{folder}/logs"
-        self.port, controller = free_ports(2)
-        self.properties = f"{folder}/server.properties"
-        with open(self.properties, "w") as out:
-            out.write(PROPERTIES.format(folder=folder, port=self.port, controller=controller))
-
-    def __enter__(self):
-        cluster = base64.urlsafe_b64encode(b"krc check-broker").decode()[:22]
-        self.output = open(f"{self.folder}/output", "wb")
-        subprocess.run(java("300m", "kafka.tools.StorageTool", "format", "-t", cluster, "-c",
-                            self.properties), check=True, stdout=self.output, stderr=self.output)
-        self.process = subprocess.Popen(java("700m", "kafka.Kafka", self.properties),
-                                        stdout=self.output, stderr=self.output)
-        wait_until("a broker that listens", self.listens)
-        return self
-
-    def listens(self):
-        if self.process.poll() is not None:
-            with open(f"{self.folder}/output") as output:
-                raise SystemExit(f"the broker ended: {output.read()[-2000:]}")
-        with socket.socket() as s:
-            return s.connect_ex(("127.0.0.1", self.port)) == 0
-
-    def run(self, program, *arguments):
-        return subprocess.Popen(
-            java("300m", f"{HERE}/{program}.java", f"127.0.0.1:{self.port}", *arguments),
-            stdout=subprocess.PIPE, stderr=self.output)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        check("the broker stops cleanly", None if self.process.wait(PATIENCE) == 143
-              else f"exit status {self.process.returncode}")
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        self.output.close()
 
 
 def copy_live(logs, to):
@@ -120,18 +37,6 @@ def compacted(logs):
         return False
     with open(checkpoint) as lines:
         return f"compacted 0 {int(active[:20])}" in lines.read().splitlines()
-
-
-def java_read(path):
-    """Kafka's records, TOPIC, PARTITION -> list, and its offsets, TOPIC, PARTITION -> object."""
-    records, offsets = {}, {}
-    with open(path) as lines:
-        for line in map(json.loads, lines):
-            if "position" in line:
-                offsets[partition_of(line)] = line
-            else:
-                records.setdefault(partition_of(line), []).append(line)
-    return records, offsets
 
 
 def krc_offsets(folder, level):
@@ -181,25 +86,41 @@ def check_copy(copy, level, want):
             check(name, differ(later[:len(got)], got))
 
 
-def check_broker():
+def produce(broker, helper, seed, copy):
+    helper("scenario", "begin", seed)
+    copy_live(broker.logs, copy)
+    helper("scenario", "end")
+    wait_until("compaction", lambda: compacted(broker.logs))
+
+
+def java_levels(helper, folder, *topics):
+    """LEVEL -> what Kafka's consumer reads."""
+    for level in LEVELS:
+        helper("read", level, f"{folder}/{level}", *topics)
+    return {level: java_read(f"{folder}/{level}") for level in LEVELS}
+
+
+def check_folder(broker, copy, by_java):
+    check_scenario(broker.logs, *(records for records, _ in by_java.values()))
+    for level, (want, offsets) in by_java.items():
+        check_stopped(broker.logs, level, want, offsets)
+        check_copy(copy, level, want)
+    check_segments([broker.logs])
+
+
+def check_broker(online):
     seed = int(os.environ.get("SEED", random.randrange(1 << 31)))
     print(f"check-brokers: SEED={seed} makes this scenario again", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        copy, out = f"{folder}/copy", f"{folder}/out"
-        os.mkdir(out)
-        with Broker(folder) as broker:
-            producer = broker.run("Produce", str(seed))
-            check("the producer gets half way", differ(b"half\n", producer.stdout.readline()))
-            copy_live(broker.logs, copy)
-            check("the producer ends", differ(b"done\n", producer.communicate()[0]))
-            wait_until("compaction", lambda: compacted(broker.logs))
-            consumer = broker.run("Consume", out)
-            consumer.communicate()
-            check("the consumer ends", differ([0], [consumer.returncode]))
-            broker.stop()
-        read_by_java = {level: java_read(f"{out}/{level}") for level in LEVELS}
-        check_scenario(broker.logs, *(records for records, _ in read_by_java.values()))
-        for level, (want, offsets) in read_by_java.items():
-            check_stopped(broker.logs, level, want, offsets)
-            check_copy(copy, level, want)
-        check_segments([broker.logs])
+    with tempfile.TemporaryDirectory() as folder, Broker(folder) as broker, \
+            Helper(broker.bootstrap, folder) as helper:
+        copy = f"{folder}/copy"
+        produce(broker, helper, seed, copy)
+        by_java = java_levels(helper, folder)
+        cluster = Online(broker, helper, folder, by_java, random.Random(seed))
+        if online:
+            cluster.check()
+        broker.stop()
+        attempt("the stopped broker's folder", check_folder, broker, copy, by_java)
+        if online:
+            cluster.check_stopped()
+            attempt("the broker that was begun again", check_restarted, cluster)

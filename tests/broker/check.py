@@ -1,12 +1,42 @@
 #!/usr/bin/env python3
-"""krc against Apache Kafka itself: `make check-brokers`."""
+"""krc against Apache Kafka itself: `make check-brokers`; `check.py SCENARIO...` for some of it."""
 import glob
+import signal
 import sys
 
 from broker import check_broker
-from common import summary
+from cluster import check_cluster
+from common import attempt, summary
+from processes import end_all
+from refused import check_refused
 from segments import check_segments
+from stress import check_stress
+from versions import check_versions
 
-check_segments(sorted(glob.glob("tests/golden/fixtures/kafka-*")))
-check_broker()
-sys.exit(summary())
+SCENARIOS = {
+    "segments": lambda: check_segments(sorted(glob.glob("tests/golden/fixtures/kafka-*"))),
+    "broker": lambda: check_broker(online=False),
+    "online": lambda: check_broker(online=True),
+    "stress": check_stress,
+    "cluster": check_cluster,
+    "refused": check_refused,
+    "versions": check_versions,
+}
+DEFAULT = ("segments", "broker")
+
+
+def main():
+    names = sys.argv[1:] or DEFAULT
+    unknown = sorted({*names} - {*SCENARIOS})
+    if unknown:
+        sys.exit(f"no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for name in names:
+            attempt(name, SCENARIOS[name])
+    finally:
+        end_all()
+    sys.exit(summary())
+
+
+main()

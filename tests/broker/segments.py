@@ -11,7 +11,8 @@ import re
 import subprocess
 import tempfile
 
-from common import LEVELS, check, differ, java, krc, read
+from common import LEVELS, check, differ, krc, read
+from processes import java
 
 ROTATIONS = ([], ["--rotate", "9KiB"])
 ARGUMENT_BYTES = 100_000  # the kernel takes 128 KiB in one argument

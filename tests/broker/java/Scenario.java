@@ -16,10 +16,10 @@ import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Writes a scenario that a seed decides: BOOTSTRAP SEED. Says "half" on the way, and "done" at the
- * end, with a transaction open in each topic that may have one.
+ * Writes what a seed decides. Ends with a transaction open in each topic that may have one, which
+ * stays so until it is committed or this process ends without closing its producers.
  */
-public class Produce {
+final class Scenario extends Thread {
     static final String[] CODECS = {"none", "gzip", "snappy", "lz4", "zstd"};
     static final String[] TOPICS = {"mixed", "appended", "trimmed", "compacted"};
     static final Map<String, Integer> PARTITIONS = Map.of("mixed", 3, "appended", 2);
@@ -28,28 +28,43 @@ public class Produce {
     final Random random;
     final Map<String, Object> common;
     final List<KafkaProducer<byte[], byte[]>> producers = new ArrayList<>();
+    volatile Exception failure;
     long clock = 1_700_000_000_000L;
 
-    Produce(String bootstrap, long seed) {
+    Scenario(String bootstrap, long seed) {
         random = new Random(seed);
         common = Map.of("bootstrap.servers", bootstrap);
     }
 
-    public static void main(String[] args) throws Exception {
-        Produce produce = new Produce(args[0], Long.parseLong(args[1]));
-        produce.createTopics();
-        produce.openProducers();
-        for (int i = 0; i < ROUNDS; i++) {
-            produce.transaction(i);
-            if (i == ROUNDS / 2)
-                System.out.println("half");
+    void firstHalf() throws Exception {
+        createTopics();
+        openProducers();
+        for (int i = 0; i < ROUNDS / 2; i++)
+            transaction(i);
+    }
+
+    /** The second half, in a thread of its own: see end(). */
+    @Override
+    public void run() {
+        try {
+            for (int i = ROUNDS / 2; i < ROUNDS; i++)
+                transaction(i);
+            trim();
+            compact();
+            leaveOpen();
+        } catch (Exception e) {
+            failure = e;
         }
-        produce.trim();
-        produce.compact();
-        produce.leaveOpen();
-        System.out.println("done");
-        System.out.flush();
-        Runtime.getRuntime().halt(0); // closing would abort what is open
+    }
+
+    void end() throws Exception {
+        join();
+        if (failure != null)
+            throw failure;
+    }
+
+    void commitOpen() {
+        producers.get(0).commitTransaction();
     }
 
     void createTopics() throws Exception {

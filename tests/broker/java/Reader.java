@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -15,30 +16,31 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Writes what Kafka's consumer reads, for each isolation level into OUT/LEVEL: BOOTSTRAP OUT. A
- * JSON line for each record, its bytes in base64; then one for each partition with its offsets.
+ * What Kafka's consumer reads: a JSON line for each record, its bytes in base64; then one for each
+ * partition with its offsets.
  */
-public class Consume {
-    public static void main(String[] args) throws Exception {
-        for (String level : new String[] {"read_committed", "read_uncommitted"}) {
-            Map<String, Object> configs = Map.of(
-                "bootstrap.servers", args[0], "isolation.level", level,
-                "auto.offset.reset", "none", "enable.auto.commit", "false");
-            try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
-                     configs, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-                 BufferedWriter out = Files.newBufferedWriter(Path.of(args[1], level))) {
-                consume(consumer, out);
-            }
+final class Reader {
+    /** Of these topics; of all but internal ones if none is named. */
+    static void read(String bootstrap, String level, Path to, Collection<String> topics)
+        throws IOException {
+        Map<String, Object> configs = Map.of("bootstrap.servers", bootstrap, "isolation.level",
+                                             level, "auto.offset.reset", "none",
+                                             "enable.auto.commit", "false");
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                 configs, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+             BufferedWriter out = Files.newBufferedWriter(to)) {
+            consume(consumer, topics, out);
         }
     }
 
-    static void consume(KafkaConsumer<byte[], byte[]> consumer, BufferedWriter out)
-        throws IOException {
+    static void consume(KafkaConsumer<byte[], byte[]> consumer, Collection<String> topics,
+                        BufferedWriter out) throws IOException {
         List<TopicPartition> partitions = new ArrayList<>();
-        for (List<PartitionInfo> topic : consumer.listTopics().values())
-            for (PartitionInfo info : topic)
-                if (!info.topic().startsWith("__"))
-                    partitions.add(new TopicPartition(info.topic(), info.partition()));
+        consumer.listTopics().forEach((topic, infos) -> {
+            if (topics.isEmpty() ? !topic.startsWith("__") : topics.contains(topic))
+                for (PartitionInfo info : infos)
+                    partitions.add(new TopicPartition(topic, info.partition()));
+        });
         consumer.assign(partitions);
         consumer.seekToBeginning(partitions);
         Map<TopicPartition, Long> starts = consumer.beginningOffsets(partitions);
@@ -59,13 +61,11 @@ public class Consume {
             headers.append(String.format("{\"key\":%s,\"value\":%s}",
                                          base64(header.key().getBytes()), base64(header.value())));
         }
-        return String.format(
-            "{\"topic\":\"%s\",\"partition\":%d,\"offset\":%d,\"timestamp\":%d,"
-                + "\"timestampType\":\"%s\",\"leaderEpoch\":%d,\"key\":%s,\"value\":%s,"
-                + "\"headers\":[%s]}%n",
-            record.topic(), record.partition(), record.offset(), record.timestamp(),
-            record.timestampType(), record.leaderEpoch().orElse(-1), base64(record.key()),
-            base64(record.value()), headers);
+        return "{\"topic\":\"" + record.topic() + "\",\"partition\":" + record.partition()
+            + ",\"offset\":" + record.offset() + ",\"timestamp\":" + record.timestamp()
+            + ",\"timestampType\":\"" + record.timestampType() + "\",\"leaderEpoch\":"
+            + record.leaderEpoch().orElse(-1) + ",\"key\":" + base64(record.key())
+            + ",\"value\":" + base64(record.value()) + ",\"headers\":[" + headers + "]}\n";
     }
 
     static String base64(byte[] bytes) {

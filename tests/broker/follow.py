@@ -1,0 +1,168 @@
+"""A broker that goes on: replays that were begun from its folder continue from it and the other way
+round, and one that follows is ended, or killed, while producers write."""
+import base64
+import json
+import os
+
+from common import Running, attempt, check, compare, differ, java_read, krc, partition_of, run
+from online import differ_files, files, rows
+from processes import wait_until
+
+MANY = 1 << 40
+KILLS = 6
+
+
+def text(field):
+    """As krc shows bytes unless told otherwise."""
+    return None if field is None else base64.b64decode(field).decode()
+
+
+def as_text(records):
+    return {partition: [{**r, "key": text(r["key"]), "value": text(r["value"])} for r in some]
+            for partition, some in records.items()}
+
+
+def jsonl(folder):
+    """What lies in a replay's files, TOPIC, PARTITION -> records in the order of the file."""
+    found = {}
+    for name, data in files(folder).items():
+        if name.endswith(".jsonl"):
+            for record in map(json.loads, data.splitlines()):
+                found.setdefault(partition_of(record), []).append(record)
+    return found
+
+
+def offsets(records):
+    return [(*partition, r["offset"]) for partition in sorted(records) for r in records[partition]]
+
+
+def java_text(online, topic):
+    path = f"{online.folder}/{topic}.java"
+    online.helper("read", "read_committed", path, topic)
+    return as_text(java_read(path)[0])
+
+
+def load(online, name, topic, partitions, most):
+    """A producer that goes on until it is told to end."""
+    online.helper("load", name, topic, partitions, MANY, most, 1,
+                  online.random.randrange(1 << 31), f"{online.folder}/{name}.log")
+
+
+def loaded(online, name):
+    return int(online.helper("loaded", name).split()[0])
+
+
+def wait_for_load(online, name, more):
+    goal = loaded(online, name) + more
+    wait_until(f"{more} more records of {name}", lambda: loaded(online, name) >= goal)
+
+
+# ---- The same replay, from the folder and from the cluster
+
+def continue_online(online):
+    """What the stopped broker's folder began; and more is there by now."""
+    online.helper("scenario", "commit")
+    online.helper("send", "mixed", 2, 0, 100, 50)
+    online.replay(online.source, f"{online.folder}/d.jsonl", "--format", "jsonl")
+    online.replay(online.source, f"sqlite:{online.folder}/d.db")
+
+
+def continue_offline(online):
+    logs = ["-d", online.broker.logs]
+    for form in ("jsonl", "raw"):
+        online.replay(logs, f"{online.folder}/b.{form}", "--format", form)
+        online.replay(logs, f"{online.folder}/fresh.{form}", "--format", form)
+        check(f"begun online, continued offline, {form}",
+              differ_files(files(f"{online.folder}/fresh.{form}"),
+                           files(f"{online.folder}/b.{form}")))
+    check("begun offline, continued online", differ_files(
+        files(f"{online.folder}/fresh.jsonl"), files(f"{online.folder}/d.jsonl")))
+    online.replay(logs, f"sqlite:{online.folder}/fresh.db")
+    check("begun offline, continued online, SQLite",
+          differ(rows(f"{online.folder}/fresh.db"), rows(f"{online.folder}/d.db")))
+
+
+# ---- Following
+
+def follow(online, topic, to, name):
+    return Running(online.folder, name, "replay", *online.source, "-t", topic, "--to", to,
+                   "--follow", "--account", "json")
+
+
+def read_follows(online):
+    """krc read goes on until it is told to end, and shows what comes."""
+    online.helper("create", "read", 2)
+    reader = Running(online.folder, "read", "read", *online.source, "-t", "read", "-u", "-J")
+    load(online, "read-load", "read", 2, 20)
+    wait_for_load(online, "read-load", 500)
+    count = int(online.helper("unload", "read-load").split()[0])
+    reader.wait_for("all that was written", count)
+    compare("krc read that follows", java_text(online, "read"), reader.interrupt().expect(0)
+            .records())
+
+
+def interrupted(online):
+    """Ctrl-C commits what is there and ends; the next run goes on."""
+    online.helper("create", "interrupted", 2)
+    load(online, "interrupted-load", "interrupted", 2, 20)
+    to = f"{online.folder}/interrupted"
+    for name in ("interrupted-1", "interrupted-2"):
+        replay = follow(online, "interrupted", to, name)
+        wait_for_load(online, "interrupted-load", 300)
+        replay.interrupt().expect(0).account()
+        check(f"{name} is a beginning", differ(*beginning(online, jsonl(to))))
+    online.helper("unload", "interrupted-load")
+    krc("replay", "-q", *online.source, "-t", "interrupted", "--to", to)
+    compare("a replay that was interrupted", java_text(online, "interrupted"), jsonl(to))
+
+
+def beginning(online, got):
+    """What Kafka's consumer reads, as far as the replay got."""
+    want = java_text(online, "interrupted")
+    return offsets({p: want.get(p, [])[:len(r)] for p, r in got.items()}), offsets(got)
+
+
+def killed(online, kind):
+    """SIGKILL at random moments, again and again: each record is there once."""
+    topic = f"killed-{kind}"
+    to = f"{online.folder}/{topic}" if kind == "files" else f"sqlite:{online.folder}/{topic}.db"
+    online.helper("create", topic, 2)
+    load(online, f"{topic}-load", topic, 2, 20)
+    for i in range(KILLS):
+        replay = follow(online, topic, to, f"{topic}-{i}")
+        wait_for_load(online, f"{topic}-load", online.random.randrange(1000))
+        replay.kill()
+    online.helper("unload", f"{topic}-load")
+    run("replay", "-q", *online.source, "-t", topic, "--to", to).expect(0)
+    want = java_text(online, topic)
+    if kind == "files":
+        compare("a replay that was killed", want, jsonl(to))
+    else:
+        check("a replay to SQLite that was killed", differ(offsets(want), [
+            (row[0], row[1], row[3]) for row in rows(to[len("sqlite:"):])]))
+
+
+def followed_to_the_end(online):
+    """With no time-out and no producer it waits, having committed all; then Ctrl-C."""
+    to = f"{online.folder}/quiet"
+    replay = follow(online, "read", to, "quiet")
+    want = java_text(online, "read")
+    wait_until("all of it in the files", lambda: os.path.isdir(to) and
+               len(offsets(jsonl(to))) == len(offsets(want)))
+    account = replay.interrupt().expect(0).account()
+    compare("a replay that waits", want, jsonl(to))
+    check("its account", differ([len(want[p]) for p in sorted(want)],
+                                [account[p]["delivered"] for p in sorted(account)]))
+
+
+def check_restarted(online):
+    online.broker.start()
+    for what, part, *more in (("a replay begun from the folder", continue_online),
+                              ("krc read that follows", read_follows),
+                              ("a replay that waits", followed_to_the_end),
+                              ("a replay that is interrupted", interrupted),
+                              ("a replay that is killed", killed, "files"),
+                              ("a replay to SQLite that is killed", killed, "sqlite")):
+        attempt(what, part, online, *more)
+    online.broker.stop()
+    attempt("a replay begun online", continue_offline, online)
