@@ -82,6 +82,17 @@ void krc_close(krc *handle)
     free(handle);
 }
 
+int krc_store_sqlite_attach(krc *handle, struct sqlite3 *db, krc_error *error)
+{
+    if (handle->store != NULL)
+        return krc_fail(error, KRC_E_STATE, "a database cannot be attached: the consumer has an "
+                        "offset store already");
+    if (handle->part_count > 0)
+        return krc_fail(error, KRC_E_STATE, "a database cannot be attached after a partition was "
+                        "assigned: attach it first");
+    return krc_store_attach(&handle->store, db, error);
+}
+
 /* ---- What there is ------------------------------------------------------------------------- */
 
 bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)

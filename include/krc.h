@@ -64,7 +64,7 @@ extern "C" {
     X(KRC_E_IO, -4, "the operating system refused to read or write")                          \
     X(KRC_E_CORRUPT, -5, "bytes are not what their format demands")                           \
     X(KRC_E_TOO_LARGE, -6, "a length is over a configured limit")                             \
-    X(KRC_E_UNSUPPORTED, -7, "a format, codec or property that this build does not know") \
+    X(KRC_E_UNSUPPORTED, -7, "a format, codec or property that this build does not know")     \
     X(KRC_E_NOT_FOUND, -8, "no such topic, partition, group or file")                         \
     X(KRC_E_OUT_OF_RANGE, -9, "an offset outside the log, and no policy to go on")            \
     X(KRC_E_TRUNCATED, -10, "the log was truncated below what was read of it")                \
@@ -314,6 +314,39 @@ KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next
  * disk.  KRC_E_STATE: no store, or a replay has begun to use it.  KRC_E_NO_SPACE, KRC_E_STORE,
  * KRC_E_IO: nothing was committed; may be tried again. */
 KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
+
+struct sqlite3;
+
+/*
+ * Keeps committed offsets in the application's own SQLite database instead of a store's file:
+ * krc_assign(KRC_STORED) reads them through this connection and krc_commit writes them through it,
+ * inside the transaction that is open there, so that results and offsets are committed together:
+ *
+ *     sqlite3_exec(db, "BEGIN IMMEDIATE", ...);
+ *     ... insert what was made of the records ...
+ *     krc_ack(krc, "orders", 0, info.next_offset, &error);
+ *     krc_commit(krc, &error);
+ *     sqlite3_exec(db, "COMMIT", ...);
+ *
+ * Where no transaction is open, krc_commit uses one of its own.  Inside one, krc_commit that fails
+ * has changed nothing and the transaction can go on, unless SQLite itself has rolled it back (on a
+ * full disk, for one), which sqlite3_get_autocommit tells.
+ *
+ * When a transaction with a krc_commit in it is rolled back, the handle is ahead of what is stored:
+ * close it, open another, and go on from KRC_STORED.  The same goes for a COMMIT that fails, unless
+ * it is tried again.
+ *
+ * The tables (krc_offsets, krc_histories, krc_resets, krc_schema; docs/store.md) are made where
+ * they are missing, in a transaction of their own.  `db` is of the SQLite library krc is linked
+ * to; its settings count (busy timeout, "synchronous"); it stays open, and is closed after the
+ * handle.  Several handles may share it, in one thread.
+ *
+ * KRC_E_STATE: the handle has a store, a partition is assigned, or a transaction is open in `db`.
+ * KRC_E_STORE: other tables have these names, or a newer krc made them, or `db` is a store's file.
+ * KRC_E_BUSY: it is locked, for longer than the connection's busy timeout.  KRC_E_IO,
+ * KRC_E_NO_SPACE: it cannot be read or written.
+ */
+KRC_API int krc_store_sqlite_attach(krc *krc, struct sqlite3 *db, krc_error *error) KRC_MUST_USE;
 
 /* Where a partition stands. */
 struct krc_position {

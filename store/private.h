@@ -13,7 +13,10 @@
 /* In the file's header: "krcs", and the version of the tables. */
 #define KRC_STORE_APPLICATION_ID 0x6b726373
 #define KRC_STORE_SCHEMA_VERSION 1
-extern const char krc_store_schema[];
+
+/* The tables: of readers, of sinks, and, in an application's database, where the header is not
+ * ours, the version of the others. */
+extern const char krc_store_schema[], krc_store_sink_schema[], krc_store_version_schema[];
 
 /* Statements are prepared at their first use and kept. */
 enum krc_statement {
@@ -35,10 +38,25 @@ enum krc_statement {
 
 struct krc_store {
     sqlite3 *db;
-    char *path;
+    char *path;    /* for messages */
+    bool attached; /* `db` is the application's */
+    bool nested;   /* krc_store_begin found its transaction open */
     sqlite3_stmt *statements[KRC_STATEMENTS];
     struct krc_buffer text; /* what the last load returned */
 };
+
+/* SQL as this store needs it: "@offsets" is the table's name, "krc_offsets" in an application's
+ * database, whose own tables it cannot meet there. */
+struct krc_sql {
+    char text[6144];
+};
+struct krc_sql krc_store_sql(const struct krc_store *store, const char *sql);
+
+/* Runs statements that yield nothing; and one that yields a number, 0 where it yields none. */
+int krc_store_execute(struct krc_store *store, const char *sql, const char *doing,
+                      krc_error *error) KRC_MUST_USE;
+int krc_store_query_number(struct krc_store *store, const char *sql, sqlite3_int64 *number,
+                           krc_error *error) KRC_MUST_USE;
 
 /*
  * Looks at a file before SQLite does, so that one that is not ours is not even locked.

@@ -10,35 +10,35 @@
     "SELECT o.group_id, o.topic, o.partition, o.history, o.offset, o.leader_epoch, o.metadata," \
     " o.commit_time_ms, o.settled, h.topic_id, h.from_offset, h.to_offset, h.delivered,"        \
     " h.aborted, h.control, h.absent, h.lost, h.skipped"                                        \
-    " FROM offsets o LEFT JOIN histories h USING (group_id, topic, partition, history)"
+    " FROM @offsets o LEFT JOIN @histories h USING (group_id, topic, partition, history)"
 
 static const char *const statements[KRC_STATEMENTS] = {
     [KRC_LOAD_OFFSET] = OFFSET_COLUMNS
         " WHERE o.group_id = ? AND o.topic = ? AND o.partition = ?",
     [KRC_EACH_OFFSET] = OFFSET_COLUMNS
         " WHERE o.group_id = coalesce(?, o.group_id) ORDER BY o.group_id, o.topic, o.partition",
-    [KRC_PUT_OFFSET] = "REPLACE INTO offsets (group_id, topic, partition, history, offset,"
+    [KRC_PUT_OFFSET] = "REPLACE INTO @offsets (group_id, topic, partition, history, offset,"
         " leader_epoch, metadata, commit_time_ms, settled) VALUES (?,?,?,?,?,?,?,?,?)",
-    [KRC_PUT_HISTORY] = "REPLACE INTO histories (group_id, topic, partition, history, topic_id,"
+    [KRC_PUT_HISTORY] = "REPLACE INTO @histories (group_id, topic, partition, history, topic_id,"
         " from_offset, to_offset, delivered, aborted, control, absent, lost, skipped)"
         " VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    [KRC_DELETE_OFFSET] = "DELETE FROM offsets"
+    [KRC_DELETE_OFFSET] = "DELETE FROM @offsets"
         " WHERE group_id = ? AND topic = ? AND partition = ?",
-    [KRC_DELETE_HISTORIES] = "DELETE FROM histories"
+    [KRC_DELETE_HISTORIES] = "DELETE FROM @histories"
         " WHERE group_id = ? AND topic = ? AND partition = ?",
-    [KRC_ADD_RESET] = "INSERT INTO resets (group_id, topic, partition, time_ms, history,"
+    [KRC_ADD_RESET] = "INSERT INTO @resets (group_id, topic, partition, time_ms, history,"
         " from_offset, to_offset, lost_from, lost_to, reason) VALUES (?,?,?,?,?,?,?,?,?,?)",
     [KRC_EACH_RESET] = "SELECT group_id, topic, partition, time_ms, history, from_offset,"
-        " to_offset, lost_from, lost_to, reason FROM resets"
+        " to_offset, lost_from, lost_to, reason FROM @resets"
         " WHERE group_id = coalesce(?, group_id) ORDER BY group_id, topic, partition, id",
-    [KRC_LOAD_SINK] = "SELECT history, file_offset, length, max_timestamp_ms FROM sinks"
+    [KRC_LOAD_SINK] = "SELECT history, file_offset, length, max_timestamp_ms FROM @sinks"
         " WHERE topic = ? AND partition = ? ORDER BY history DESC LIMIT 1",
-    [KRC_PUT_SINK] = "REPLACE INTO sinks (topic, partition, history, file_offset, length,"
+    [KRC_PUT_SINK] = "REPLACE INTO @sinks (topic, partition, history, file_offset, length,"
         " max_timestamp_ms) VALUES (?,?,?,?,?,?)",
-    [KRC_HAS_SINK] = "SELECT 1 WHERE EXISTS (SELECT 1 FROM sinks)"
-        " OR EXISTS (SELECT 1 FROM settings)",
-    [KRC_GET_SETTING] = "SELECT value FROM settings WHERE name = ?",
-    [KRC_SET_SETTING] = "REPLACE INTO settings (name, value) VALUES (?,?)",
+    [KRC_HAS_SINK] = "SELECT 1 WHERE EXISTS (SELECT 1 FROM @sinks)"
+        " OR EXISTS (SELECT 1 FROM @settings)",
+    [KRC_GET_SETTING] = "SELECT value FROM @settings WHERE name = ?",
+    [KRC_SET_SETTING] = "REPLACE INTO @settings (name, value) VALUES (?,?)",
 };
 
 /*
@@ -56,8 +56,8 @@ static struct query query(struct krc_store *store, enum krc_statement which)
 {
     struct query q = {.store = store};
     if (store->statements[which] == NULL)
-        q.rc = sqlite3_prepare_v3(store->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
-                                  &store->statements[which], NULL);
+        q.rc = sqlite3_prepare_v3(store->db, krc_store_sql(store, statements[which]).text, -1,
+                                  SQLITE_PREPARE_PERSISTENT, &store->statements[which], NULL);
     q.statement = store->statements[which];
     return q;
 }
@@ -328,6 +328,8 @@ int krc_store_put_sink(struct krc_store *store, const char *topic, int32_t parti
 
 int krc_store_has_sink(struct krc_store *store, krc_error *error)
 {
+    if (store->attached)
+        return 0;
     struct query q = query(store, KRC_HAS_SINK);
     int rc = step(&q, "read sinks", error);
     finish(&q);

@@ -5,7 +5,7 @@
  * NULL stands for what is unknown; every time is in milliseconds since 1970-01-01 UTC.
  */
 const char krc_store_schema[] =
-    "CREATE TABLE offsets (           -- where each group stands\n"
+    "CREATE TABLE @offsets (           -- where each group stands\n"
     "  group_id TEXT NOT NULL,\n"
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL CHECK (partition BETWEEN 0 AND 0x7fffffff),\n"
@@ -22,7 +22,7 @@ const char krc_store_schema[] =
     "  PRIMARY KEY (group_id, topic, partition)\n"
     ") STRICT, WITHOUT ROWID;\n"
 
-    "CREATE TABLE histories (         -- what became of each offset in [from_offset, to_offset)\n"
+    "CREATE TABLE @histories (         -- what became of each offset in [from_offset, to_offset)\n"
     "  group_id TEXT NOT NULL,\n"
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"
@@ -42,7 +42,7 @@ const char krc_store_schema[] =
     "    delivered + aborted + control + absent + lost + skipped = to_offset - from_offset)\n"
     ") STRICT, WITHOUT ROWID;\n"
 
-    "CREATE TABLE resets (            -- each move that reading in order does not explain\n"
+    "CREATE TABLE @resets (            -- each move that reading in order does not explain\n"
     "  id INTEGER PRIMARY KEY,        -- in the order they happened\n"
     "  time_ms INT,\n"
     "  group_id TEXT NOT NULL,\n"
@@ -55,9 +55,10 @@ const char krc_store_schema[] =
     "  lost_to INT NOT NULL,\n"
     "  reason TEXT NOT NULL\n"
     ") STRICT;\n"
-    "CREATE INDEX resets_of ON resets (group_id, topic, partition);\n"
+    "CREATE INDEX @resets_of ON @resets (group_id, topic, partition);\n";
 
-    "CREATE TABLE sinks (             -- how far an exactly-once sink has come\n"
+const char krc_store_sink_schema[] =
+    "CREATE TABLE @sinks (             -- how far an exactly-once sink has come\n"
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"
     "  history INT NOT NULL,\n"
@@ -67,7 +68,10 @@ const char krc_store_schema[] =
     "  PRIMARY KEY (topic, partition, history)\n"
     ") STRICT, WITHOUT ROWID;\n"
 
-    "CREATE TABLE settings (          -- how a sink was begun\n"
+    "CREATE TABLE @settings (          -- how a sink was begun\n"
     "  name TEXT NOT NULL PRIMARY KEY,\n"
     "  value TEXT NOT NULL\n"
     ") STRICT, WITHOUT ROWID;\n";
+
+const char krc_store_version_schema[] =
+    "CREATE TABLE @schema (version INT NOT NULL) STRICT;\n";

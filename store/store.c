@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -61,6 +62,10 @@ int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
                         store->path);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+        if (store->attached)
+            return krc_fail(error, KRC_E_BUSY,
+                            "cannot %s in the offset store %s: another connection has it locked; "
+                            "try again", doing, store->path);
         return krc_fail(error, KRC_E_BUSY,
                         "cannot %s in the offset store %s: another process has kept it locked "
                         "for %d s; try again", doing, store->path, BUSY_TIMEOUT_MS / 1000);
@@ -82,19 +87,34 @@ int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
     }
 }
 
-static int execute(struct krc_store *store, const char *sql, const char *doing, krc_error *error)
+struct krc_sql krc_store_sql(const struct krc_store *store, const char *sql)
 {
-    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    struct krc_sql named;
+    const char *prefix = store->attached ? "krc_" : "";
+    char *to = named.text;
+    assert(strlen(sql) < sizeof named.text - 256); /* none has so many names */
+    for (; *sql != '\0'; sql++)
+        if (*sql == '@')
+            to = stpcpy(to, prefix);
+        else
+            *to++ = *sql;
+    *to = '\0';
+    return named;
+}
+
+int krc_store_execute(struct krc_store *store, const char *sql, const char *doing,
+                      krc_error *error)
+{
+    if (sqlite3_exec(store->db, krc_store_sql(store, sql).text, NULL, NULL, NULL) != SQLITE_OK)
         return krc_store_fail(store, error, doing);
     return KRC_OK;
 }
 
-/* The first number that a statement yields, 0 for none. */
-static int query_number(struct krc_store *store, const char *sql, sqlite3_int64 *number,
-                        krc_error *error)
+int krc_store_query_number(struct krc_store *store, const char *sql, sqlite3_int64 *number,
+                           krc_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    int rc = sqlite3_prepare_v2(store->db, krc_store_sql(store, sql).text, -1, &statement, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     *number = rc == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
@@ -112,13 +132,14 @@ static int make_tables(struct krc_store *store, krc_error *error)
     char numbers[80];
     snprintf(numbers, sizeof numbers, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              KRC_STORE_APPLICATION_ID, KRC_STORE_SCHEMA_VERSION);
-    KRC_TRY(execute(store, "BEGIN IMMEDIATE", "make the tables", error));
-    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
+    KRC_TRY(krc_store_execute(store, "BEGIN IMMEDIATE", "make the tables", error));
+    KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
     if (version == 0) {
-        KRC_TRY(execute(store, krc_store_schema, "make the tables", error));
-        KRC_TRY(execute(store, numbers, "make the tables", error));
+        KRC_TRY(krc_store_execute(store, krc_store_schema, "make the tables", error));
+        KRC_TRY(krc_store_execute(store, krc_store_sink_schema, "make the tables", error));
+        KRC_TRY(krc_store_execute(store, numbers, "make the tables", error));
     }
-    return execute(store, "COMMIT", "make the tables", error);
+    return krc_store_execute(store, "COMMIT", "make the tables", error);
 }
 
 /*
@@ -133,7 +154,7 @@ static int switch_to_wal(struct krc_store *store, krc_error *error)
             return KRC_OK;
         if ((rc & 0xff) != SQLITE_BUSY)
             break;
-        KRC_TRY(execute(store, "BEGIN IMMEDIATE; COMMIT", "begin", error));
+        KRC_TRY(krc_store_execute(store, "BEGIN IMMEDIATE; COMMIT", "begin", error));
     }
     return krc_store_fail(store, error, "begin");
 }
@@ -211,7 +232,7 @@ static int connect_to_read(struct krc_store *store, const char *name, krc_error 
     bool local = krc_store_require_local(store->path, NULL) == KRC_OK;
     int rc = connect(store, name, local ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
     if (rc == SQLITE_OK)
-        return execute(store, "PRAGMA query_only = ON", "read", error);
+        return krc_store_execute(store, "PRAGMA query_only = ON", "read", error);
     if ((rc & 0xff) != SQLITE_CANTOPEN && (rc & 0xff) != SQLITE_READONLY)
         return krc_store_fail(store, error, "read");
     if (krc_store_has_log(store->path))
@@ -238,11 +259,11 @@ static int connect_to_write(struct krc_store *store, const char *name, krc_error
         return krc_fail(error, KRC_E_IO,
                         "cannot write to the offset store %s: you may only read it; check its "
                         "permissions", store->path);
-    KRC_TRY(execute(store, "PRAGMA synchronous = FULL", "begin", error));
+    KRC_TRY(krc_store_execute(store, "PRAGMA synchronous = FULL", "begin", error));
     sqlite3_int64 version, wal;
-    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
-    KRC_TRY(query_number(store, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal,
-                         error));
+    KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
+    KRC_TRY(krc_store_query_number(
+        store, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal, error));
     return version == 0 || !wal ? make(store, error) : KRC_OK;
 }
 
@@ -279,7 +300,7 @@ static int fail_none(const struct krc_store *store, krc_error *error)
 static int require_tables(struct krc_store *store, krc_error *error)
 {
     sqlite3_int64 version;
-    KRC_TRY(query_number(store, "PRAGMA user_version", &version, error));
+    KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
     return version == 0 ? fail_none(store, error) : check_tables(store, error);
 }
 
@@ -330,7 +351,8 @@ void krc_store_close(struct krc_store *store)
         return;
     for (int i = 0; i < KRC_STATEMENTS; i++)
         sqlite3_finalize(store->statements[i]);
-    sqlite3_close(store->db);
+    if (!store->attached)
+        sqlite3_close(store->db);
     krc_buffer_free(&store->text);
     free(store->path);
     free(store);
@@ -343,12 +365,19 @@ struct sqlite3 *krc_store_connection(struct krc_store *store)
 
 /* ---- Transactions -------------------------------------------------------------------------- */
 
+/*
+ * Inside the application's transaction ours is a savepoint: what fails in its middle is taken back
+ * as a whole, and theirs goes on as if nothing had been tried.
+ */
 int krc_store_begin(struct krc_store *store, krc_error *error)
 {
-    if (!sqlite3_get_autocommit(store->db))
+    bool is_open = !sqlite3_get_autocommit(store->db);
+    if (is_open && !store->attached)
         return krc_fail(error, KRC_E_STATE, "a transaction in the offset store %s is open already",
                         store->path);
-    return execute(store, "BEGIN IMMEDIATE", "begin a transaction", error);
+    store->nested = is_open;
+    return krc_store_execute(store, is_open ? "SAVEPOINT krc_store" : "BEGIN IMMEDIATE",
+                             "begin a transaction", error);
 }
 
 int krc_store_commit(struct krc_store *store, krc_error *error)
@@ -356,18 +385,20 @@ int krc_store_commit(struct krc_store *store, krc_error *error)
     if (sqlite3_get_autocommit(store->db))
         return krc_fail(error, KRC_E_STATE, "no transaction in the offset store %s is open",
                         store->path);
-    return execute(store, "COMMIT", "commit", error);
+    return krc_store_execute(store, store->nested ? "RELEASE krc_store" : "COMMIT", "commit",
+                             error);
 }
 
 /* SQLite may have rolled back by itself, on a full disk for one. */
 void krc_store_rollback(struct krc_store *store)
 {
+    const char *sql = store->nested ? "ROLLBACK TO krc_store; RELEASE krc_store" : "ROLLBACK";
     if (!sqlite3_get_autocommit(store->db))
-        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+        sqlite3_exec(store->db, sql, NULL, NULL, NULL);
 }
 
 /* Nothing is to be done where the last process closed the store. */
 int krc_store_flush(struct krc_store *store, krc_error *error)
 {
-    return execute(store, "PRAGMA wal_checkpoint(PASSIVE)", "flush commits", error);
+    return krc_store_execute(store, "PRAGMA wal_checkpoint(PASSIVE)", "flush commits", error);
 }

@@ -25,7 +25,20 @@ enum krc_store_mode {
  * KRC_E_IO: may not be read or written. */
 int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
                    krc_error *error) KRC_MUST_USE;
-void krc_store_close(struct krc_store *store);
+
+/*
+ * The same tables in an application's database, through its own connection, which has to outlive
+ * the store: named krc_offsets, krc_histories and krc_resets, with their version in krc_schema, and
+ * made where they are missing.  A transaction is then a part of the application's, where that is
+ * open.  Sinks and settings are not kept there.
+ *
+ * KRC_E_STATE: a transaction is open now.  KRC_E_STORE: tables of these names that are not ours or
+ * of a newer schema, or a database that is an offset store itself.  KRC_E_BUSY, KRC_E_IO,
+ * KRC_E_NO_SPACE: SQLite's answers.
+ */
+int krc_store_attach(struct krc_store **store, struct sqlite3 *db, krc_error *error) KRC_MUST_USE;
+
+void krc_store_close(struct krc_store *store); /* an application's connection stays open */
 
 /* One transaction; they do not nest.  After a failed write or commit: krc_store_rollback.  A write
  * outside of one is KRC_E_STATE.  begin: KRC_E_BUSY where another process kept the store locked
