@@ -1,8 +1,15 @@
 #include "protocol/api.h"
 
-#define DESCRIBE_API(NAME, api, text, key, lowest, highest, flexible)                         \
-    {text, key, lowest, highest, flexible, krc_##api##_request, krc_##api##_response,         \
-     sizeof(struct krc_##api##_request), sizeof(struct krc_##api##_response)},
+#define DESCRIBE_API(NAME, api, text, key, lowest, highest, flexible) \
+    {text,                                                            \
+     key,                                                             \
+     lowest,                                                          \
+     highest,                                                         \
+     flexible,                                                        \
+     krc_##api##_request,                                             \
+     krc_##api##_response,                                            \
+     sizeof(struct krc_##api##_request),                              \
+     sizeof(struct krc_##api##_response)},
 const struct krc_api_info krc_apis[KRC_API_COUNT] = {KRC_APIS(DESCRIBE_API)};
 #undef DESCRIBE_API
 

@@ -89,8 +89,8 @@ static void topic(struct krc_wire *w, void *element)
     krc_wire_nullable_string(w, &t->name);
     krc_wire_uuid(w, &t->id);
     krc_wire_bool(w, &t->is_internal);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_i32(w, &t->authorized_operations);
     krc_wire_tags(w);
 }

@@ -97,11 +97,10 @@ void krc_fetch_request(struct krc_wire *w, void *request)
     if (w->version >= 7)
         krc_wire_i32(w, &r->session_id);
     krc_wire_i32_since(w, 7, &r->session_epoch, -1);
-    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST,
-                   request_topic);
+    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, request_topic);
     if (w->version >= 7)
-        krc_wire_array(w, &r->forgotten, &r->forgotten_count, sizeof *r->forgotten,
-                       FORGOTTEN_LEAST, forgotten_topic);
+        krc_wire_array(w, &r->forgotten, &r->forgotten_count, sizeof *r->forgotten, FORGOTTEN_LEAST,
+                       forgotten_topic);
     if (w->version >= 11)
         krc_wire_string(w, &r->rack);
     krc_wire_tags(w);
@@ -191,8 +190,8 @@ static void topic(struct krc_wire *w, void *element)
 {
     struct krc_fetch_topic *t = element;
     topic_name(w, &t->name, &t->id);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_tags(w);
 }
 

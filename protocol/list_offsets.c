@@ -45,8 +45,7 @@ void krc_list_offsets_request(struct krc_wire *w, void *request)
     krc_wire_i32(w, &(int32_t){-1});
     if (w->version >= 2)
         krc_wire_i8(w, &r->isolation_level);
-    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST,
-                   request_topic);
+    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, request_topic);
     if (w->version >= 10)
         krc_wire_i32(w, &r->timeout_ms);
     krc_wire_tags(w);
@@ -80,8 +79,8 @@ static void topic(struct krc_wire *w, void *element)
 {
     struct krc_list_offsets_topic *t = element;
     krc_wire_string(w, &t->name);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_tags(w);
 }
 

@@ -33,8 +33,8 @@ static void request_topic(struct krc_wire *w, void *element)
 void krc_metadata_request(struct krc_wire *w, void *request)
 {
     struct krc_metadata_request *r = request;
-    krc_wire_nullable_array(w, &r->topics, &r->topic_count, sizeof *r->topics,
-                            REQUEST_TOPIC_LEAST, request_topic);
+    krc_wire_nullable_array(w, &r->topics, &r->topic_count, sizeof *r->topics, REQUEST_TOPIC_LEAST,
+                            request_topic);
     krc_wire_bool(w, &r->allow_auto_topic_creation);
     if (w->version >= 8 && w->version <= 10)
         krc_wire_bool(w, &r->include_cluster_authorized_operations);
@@ -104,8 +104,8 @@ static void topic(struct krc_wire *w, void *element)
     if (w->version >= 10)
         krc_wire_uuid(w, &t->id);
     krc_wire_bool(w, &t->is_internal);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_i32_since(w, 8, &t->authorized_operations, OPERATIONS_NOT_ASKED);
     krc_wire_tags(w);
 }

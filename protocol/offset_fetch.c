@@ -104,8 +104,8 @@ static void topic(struct krc_wire *w, void *element)
 {
     struct krc_offset_fetch_topic *t = element;
     topic_name(w, &t->name, &t->id);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_tags(w);
 }
 

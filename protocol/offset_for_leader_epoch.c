@@ -41,8 +41,7 @@ void krc_offset_for_leader_epoch_request(struct krc_wire *w, void *request)
 {
     struct krc_offset_for_leader_epoch_request *r = request;
     krc_wire_i32(w, &(int32_t){-1});
-    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST,
-                   request_topic);
+    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, request_topic);
     krc_wire_tags(w);
 }
 
@@ -72,8 +71,8 @@ static void topic(struct krc_wire *w, void *element)
 {
     struct krc_epoch_topic *t = element;
     krc_wire_string(w, &t->name);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions,
-                   PARTITION_LEAST, partition);
+    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                   partition);
     krc_wire_tags(w);
 }
 

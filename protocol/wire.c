@@ -148,13 +148,9 @@ static int64_t get_length(struct krc_wire *w, bool narrow, bool nullable)
         krc_wire_i32(w, &length32);
         length = length32;
     }
-    if (w->rc != KRC_OK)
-        return nullable ? -1 : 0;
-    if (length < (nullable ? -1 : 0)) {
+    if (length < (nullable ? -1 : 0))
         fail(w, KRC_E_CORRUPT);
-        return nullable ? -1 : 0;
-    }
-    return length;
+    return w->rc == KRC_OK ? length : 0;
 }
 
 static void put_length(struct krc_wire *w, bool narrow, int64_t length)

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/crc.h"
@@ -62,6 +63,48 @@ START_TEST(a_buffer_grows_and_gives_back)
 }
 END_TEST
 
+START_TEST(an_arena_gives_zeroed_memory_up_to_its_limit)
+{
+    struct krc_arena arena = {.limit = 20000};
+    uint8_t *small = krc_arena_take(&arena, 1);
+    uint8_t *large = krc_arena_take(&arena, 10000); /* more than a block has left */
+    ck_assert_ptr_nonnull(small);
+    ck_assert_ptr_nonnull(large);
+    for (size_t i = 0; i < 10000; i++)
+        ck_assert_uint_eq(large[i], 0);
+    ck_assert_uint_eq((uintptr_t)large % _Alignof(max_align_t), 0);
+    memset(large, 1, 10000);
+    *small = 2;
+    ck_assert_uint_eq(large[0], 1);
+    ck_assert_ptr_null(krc_arena_take(&arena, 10000));
+    ck_assert_ptr_null(krc_arena_take(&arena, SIZE_MAX));
+    ck_assert_ptr_nonnull(krc_arena_take(&arena, 5000));
+    krc_arena_free(&arena);
+    ck_assert_ptr_null(krc_arena_take(&arena, 20001)); /* the limit stays */
+}
+END_TEST
+
+START_TEST(an_arena_begins_anew)
+{
+    struct krc_arena arena = {0};
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 1000; i++) {
+            uint64_t *n = krc_arena_take(&arena, sizeof *n);
+            ck_assert_ptr_nonnull(n);
+            ck_assert_uint_eq(*n, 0);
+            *n = UINT64_MAX;
+        }
+        krc_arena_reset(&arena);
+        ck_assert_uint_eq(arena.total, 0);
+        ck_assert_ptr_nonnull(arena.blocks);
+    }
+    ck_assert_ptr_nonnull(krc_arena_take(&arena, 3 << 20));
+    krc_arena_reset(&arena);
+    ck_assert_ptr_null(arena.blocks); /* a giant goes back */
+    krc_arena_free(&arena);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -69,6 +112,8 @@ int main(void)
         a_cursor_stays_inside,
         errors_say_what_and_why,
         a_buffer_grows_and_gives_back,
+        an_arena_gives_zeroed_memory_up_to_its_limit,
+        an_arena_begins_anew,
     };
     return run_tests("base", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ static void parse(struct golden *golden, enum krc_api_name api, const char *line
     char direction[16];
     int version, at;
     ck_assert_int_eq(sscanf(line, "%15s %d %7s %n", direction, &version, golden->variant, &at), 3);
-    golden->exchange = (struct exchange){api, strcmp(direction, "response") == 0,
-                                         (int16_t)version};
+    golden->exchange = (struct exchange){api, strcmp(direction, "response") == 0, (int16_t)version};
     golden->len = 0;
     for (const char *hex = line + at; isxdigit((unsigned char)*hex); hex += 2) {
         unsigned byte;
@@ -59,8 +58,7 @@ static void check_read(const struct golden *golden, void *expected)
 static void check_line(const struct golden *golden)
 {
     const struct exchange *x = &golden->exchange;
-    enum message_values values =
-        strcmp(golden->variant, "bare") == 0 ? MESSAGE_BARE : MESSAGE_FULL;
+    enum message_values values = strcmp(golden->variant, "bare") == 0 ? MESSAGE_BARE : MESSAGE_FULL;
     struct krc_arena arena = {0};
     void *expected = message_make(x->api, x->response, x->version, values, 0, &arena);
     if (strcmp(golden->variant, "rich") != 0)

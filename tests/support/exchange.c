@@ -11,13 +11,12 @@ void exchange_write(const struct exchange *x, struct krc_buffer *out, const void
     if (x->response)
         frame_write_response(out, x->api, x->version, EXCHANGE_ID, message);
     else
-        ck_assert_int_eq(krc_request_write(out, x->api, x->version, EXCHANGE_ID, "krc", message,
-                                           NULL),
-                         KRC_OK);
+        ck_assert_int_eq(
+            krc_request_write(out, x->api, x->version, EXCHANGE_ID, "krc", message, NULL), KRC_OK);
 }
 
-static int read_response(const struct exchange *x, const uint8_t *frame, size_t len,
-                         void **message, struct krc_arena *arena)
+static int read_response(const struct exchange *x, const uint8_t *frame, size_t len, void **message,
+                         struct krc_arena *arena)
 {
     int32_t correlation_id;
     krc_error error = {0};
@@ -31,8 +30,8 @@ static int read_response(const struct exchange *x, const uint8_t *frame, size_t 
     return rc;
 }
 
-static int read_request(const struct exchange *x, const uint8_t *frame, size_t len,
-                        void **message, struct krc_arena *arena)
+static int read_request(const struct exchange *x, const uint8_t *frame, size_t len, void **message,
+                        struct krc_arena *arena)
 {
     struct frame_request request;
     int rc = frame_read_request(frame, len, &request, arena);
