@@ -1,15 +1,10 @@
 #include "protocol/api.h"
 
-#define DESCRIBE_API(NAME, api, text, key, lowest, highest, flexible) \
-    {text,                                                            \
-     key,                                                             \
-     lowest,                                                          \
-     highest,                                                         \
-     flexible,                                                        \
-     krc_##api##_request,                                             \
-     krc_##api##_response,                                            \
-     sizeof(struct krc_##api##_request),                              \
-     sizeof(struct krc_##api##_response)},
+/* clang-format off */
+#define DESCRIBE_API(NAME, api, text, key, lowest, highest, flexible)                   \
+    {text, key, lowest, highest, flexible, krc_##api##_request, krc_##api##_response,   \
+     sizeof(struct krc_##api##_request), sizeof(struct krc_##api##_response)},
+/* clang-format on */
 const struct krc_api_info krc_apis[KRC_API_COUNT] = {KRC_APIS(DESCRIBE_API)};
 #undef DESCRIBE_API
 
