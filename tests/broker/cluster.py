@@ -169,7 +169,7 @@ def check_passed(topic, scene, move):
     """A reader that is held up by its pipe, and has to go on at the new log start."""
     flags = ["read", *scene.source, "-t", topic, "-e", "-f", "%o\\n", "--account", "json"]
     process = start(KRC, *flags, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE)
+                    stderr=subprocess.PIPE, bufsize=0)
     first = process.stdout.readline()
     log_start = move()
     rest, err = process.communicate(timeout=WAIT)
@@ -239,11 +239,10 @@ def moved(scene):
     for order, leader in (("2,1", 2), ("1,2", 1)):
         scene.wait_for_load("moved")
         scene.helper("reassign", "moved", 0, order)
-        scene.wait_for_leader("moved", leader if order == "2,1" else 2)
         elect(scene, "moved")
         scene.wait_for_leader("moved", leader)
     scene.wait_for_load("moved")
-    add_third(scene)
+    begin(scene.cluster.brokers[3])
     for partition in (0, 1):
         scene.helper("reassign", "moved", partition, "3")
     for partition in (0, 1):
@@ -261,14 +260,15 @@ def elect(scene, topic):
             raise
 
 
-def add_third(scene):
-    third = scene.cluster.brokers[3]
-    third.begin()
-    third.ready()
+def begin(broker):
+    if not broker.running():
+        broker.begin()
+        broker.ready()
 
 
 def killed(scene):
     """The leader is killed in the middle of transactions, and comes back."""
+    begin(scene.cluster.brokers[3])
     scene.helper("create", "killed", "3,1,2;1,3,2")
     scene.wait_for_leader("killed", 3, ["1", "2", "3"])
     reader = scene.follow("killed")
@@ -277,7 +277,7 @@ def killed(scene):
     scene.cluster.brokers[3].kill()
     wait_until("another leader", lambda: (scene.describe("killed") or [-1])[0] in (1, 2), WAIT)
     scene.wait_for_load("killed")
-    add_third(scene)
+    begin(scene.cluster.brokers[3])
     wait_until("all in sync", lambda: (scene.describe("killed") or [0, 0, []])[2]
                == ["1", "2", "3"], WAIT)
     scene.wait_for_load("killed")
@@ -286,6 +286,7 @@ def killed(scene):
 
 def follower_killed(scene):
     """A reader goes back to the leader when the follower that it reads from is gone."""
+    begin(scene.cluster.brokers[3])
     scene.helper("create", "followed", "1,3")
     scene.wait_for_leader("followed", 1, ["1", "3"])
     reader = scene.follow("followed", "-X", "client.rack=rack-3")
@@ -295,7 +296,7 @@ def follower_killed(scene):
     scene.cluster.brokers[3].kill()
     scene.wait_for_load("followed")
     scene.check_load("followed", reader)
-    add_third(scene)
+    begin(scene.cluster.brokers[3])
 
 
 def unclean(scene):
@@ -314,8 +315,7 @@ def unclean(scene):
     first = scene.java("unclean")["unclean", 0]
     run(*replay).expect(0)
     brokers[1].kill()
-    brokers[2].begin()
-    brokers[2].ready()
+    begin(brokers[2])
     scene.wait_for_leader("unclean", 2)
     scene.helper("send", "unclean", 0, 1000, 30, 10)
     reader.wait_for("what came instead", 230, WAIT)

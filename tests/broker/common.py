@@ -132,9 +132,6 @@ class Running:
 
     def lines(self):
         """How many whole lines it has printed."""
-        if self.process.poll() not in (None, 0, 3):
-            done = self.done()
-            raise SystemExit(f"{done.line}: exit status {done.status}: {done.err.decode()}")
         with open(self.paths[0], "rb") as out:
             out.seek(self.bytes)
             more = out.read()
@@ -143,11 +140,19 @@ class Running:
         return self.counted
 
     def wait_for(self, what, lines, patience=PATIENCE):
+        """Until it has printed so many lines; it has no reason to end meanwhile."""
         try:
-            wait_until(what, lambda: self.lines() >= lines, patience)
+            wait_until(what, lambda: self.lines() >= lines or self.process.poll() is not None,
+                       patience)
         except SystemExit as late:
-            raise SystemExit(f"{late}; {self.lines()} of {lines} lines; "
-                             f"{self.done().err.decode()[-1000:]}") from late
+            raise SystemExit(f"{late}; {self.tell(lines)}") from late
+        if self.lines() < lines:
+            raise SystemExit(f"{what}: it ended; {self.tell(lines)}")
+
+    def tell(self, lines):
+        done = self.done()
+        return (f"{self.counted} of {lines} lines, exit status {done.status}: "
+                f"{done.err.decode()[-1000:]}")
 
     def interrupt(self):
         """As Ctrl-C does."""

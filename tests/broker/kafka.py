@@ -69,8 +69,11 @@ class Server:
     def ready(self):
         wait_until("a server that listens", self.listening)
 
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
     def listening(self):
-        if self.process.poll() is not None:
+        if not self.running():
             with open(f"{self.folder}/output") as output:
                 raise SystemExit(f"the server ended: {output.read()[-2000:]}")
         return listens(self.port)
@@ -81,7 +84,7 @@ class Server:
         check("the server stops cleanly", None if status == 143 else f"exit status {status}")
 
     def kill(self):
-        if self.process and self.process.poll() is None:
+        if self.running():
             self.process.kill()
             self.process.wait()
 
@@ -122,9 +125,9 @@ class Broker:
 
     def __init__(self, folder, version=NEWEST):
         self.folder = folder
-        port, controller = free_ports(2)
-        self.node = Node(folder, 1, "broker,controller", f"1@127.0.0.1:{controller}",
-                         {"PLAINTEXT": port, "CONTROLLER": controller}, 1, version=version)
+        port, self.controller = free_ports(2)
+        self.node = Node(folder, 1, "broker,controller", f"1@127.0.0.1:{self.controller}",
+                         {"PLAINTEXT": port, "CONTROLLER": self.controller}, 1, version=version)
         self.logs = self.node.logs
         self.bootstrap = f"127.0.0.1:{port}"
 
