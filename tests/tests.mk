@@ -128,6 +128,7 @@ $(BROKERS)/%/classes: $(BROKERS)/%/libs $(wildcard tests/broker/java/*.java)
 	@javac -Xlint:all -Werror -cp '$</*' -d $@ tests/broker/java/*.java
 
 $(BROKERS)/kfake: $(wildcard tests/broker/kfake/*) | java
+	@command -v go >/dev/null || { echo "kfake needs Go 1.26 or later" >&2; exit 1; }
 	@cd tests/broker/kfake && go build -o $(abspath $@)
 
 .PHONY: check-brokers

@@ -13,7 +13,8 @@ from processes import start, wait_until
 BASE64 = ("-J", "--encoding", "base64")
 QUICK = ("-X", "metadata.max.age.ms=1000")
 MANY = 1 << 40
-WAIT = 90  # for what brokers take their time with
+WAIT = 90  # seconds for what brokers take their time with
+HELD_UP = 24 << 10  # KiB
 
 
 class Scene:
@@ -49,7 +50,7 @@ class Scene:
                    *flags)
 
     def follow(self, topic, *flags):
-        return Running(self.folder, f"{topic}-follow", "read", *self.source, "-t", topic,
+        return Running(self.folder, f"{topic.strip('^.*')}-follow", "read", *self.source, "-t", topic,
                        *QUICK, *BASE64, *flags)
 
     def check_followed(self, topic, reader, *statuses):
@@ -116,6 +117,7 @@ def made_again(scene):
     reader = scene.follow("again")
     scene.helper("send", "again", 0, 0, 50, 10)
     reader.wait_for("the first topic", 50)
+    check_stored("again", scene, range(50))
     first = scene.java("again")["again", 0]
     run(*replay).expect(0)
     scene.helper("delete", "again")
@@ -129,6 +131,7 @@ def made_again(scene):
     run(*replay).expect(1).expect_word("--new-history")
     run(*replay, "--new-history").expect(0, 3)
     check_histories("again", scene, [50, 30])
+    check_stored("again", scene, range(30), 0, 3)
 
 
 def made(scene, topic):
@@ -138,6 +141,13 @@ def made(scene, topic):
         return True
     except Refused:
         return False
+
+
+def check_stored(topic, scene, want, *statuses):
+    """What is read from where the last reading with this store ended."""
+    done = scene.read(topic, "--store", f"{scene.folder}/{topic}.db").expect(*(statuses or [0]))
+    got = [record["offset"] for record in done.records().get((topic, 0), [])]
+    check(f"{topic}, --store", differ([*want], got))
 
 
 def check_histories(topic, scene, counts):
@@ -163,6 +173,20 @@ def grown(scene):
     scene.check_followed("grown", reader)
 
 
+def found(scene):
+    """A topic that is made while a regular expression that it matches is read."""
+    scene.helper("create", "found-1", "1")
+    scene.helper("send", "found-1", 0, 0, 20, 10)
+    reader = scene.follow("^found-.*")
+    reader.wait_for("the first topic", 20)
+    scene.helper("create", "found-2", "2;1")
+    for partition in (0, 1):
+        scene.helper("send", "found-2", partition, 0, 20, 10)
+    reader.wait_for("the second topic", 60)
+    compare("found", {**scene.java("found-1"), **scene.java("found-2")},
+            reader.interrupt().expect(0).records())
+
+
 # ---- The log start passes the reader
 
 def check_passed(topic, scene, move):
@@ -172,6 +196,7 @@ def check_passed(topic, scene, move):
                     stderr=subprocess.PIPE, bufsize=0)
     first = process.stdout.readline()
     log_start = move()
+    check(f"{topic}, memory of a reader that is held up", too_large(process))
     rest, err = process.communicate(timeout=WAIT)
     done = Done(flags, process.returncode, first + rest, err).expect(3)
     got = [int(line) for line in done.out.split()]
@@ -181,6 +206,13 @@ def check_passed(topic, scene, move):
     check(f"{topic}, account", differ([log_start - kept, len(got), 0], [
         row["lost"], row["delivered"], row["undecided"]]))
     check(f"{topic}, something was lost", None if kept < log_start else f"{kept} records before")
+
+
+def too_large(process):
+    """None, or by how much: two responses of 1 MiB are what it may hold."""
+    with open(f"/proc/{process.pid}/status") as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    return None if peak < HELD_UP else f"{peak} KiB"
 
 
 def trimmed(scene):
@@ -313,6 +345,7 @@ def unclean(scene):
     scene.helper("send", "unclean", 0, 100, 100, 10)
     reader.wait_for("what is going to be truncated", 200)
     first = scene.java("unclean")["unclean", 0]
+    check_stored("unclean", scene, range(200))
     run(*replay).expect(0)
     brokers[1].kill()
     begin(brokers[2])
@@ -327,11 +360,12 @@ def unclean(scene):
     run(*replay).expect(1).expect_word("--new-history")
     run(*replay, "--new-history").expect(0, 3)
     check_histories("unclean", scene, [200, 30])
+    check_stored("unclean", scene, range(100, 130), 0, 3)
     scene.check_whole("unclean", {("unclean", 0): second})
 
 
-PARTS = (large, made_again, grown, trimmed, retained, follower, moved, killed, follower_killed,
-         unclean)
+PARTS = (large, made_again, grown, found, trimmed, retained, follower, moved, killed,
+         follower_killed, unclean)
 
 
 def check_cluster():
