@@ -18,7 +18,7 @@ CMD_SRC := $(sort $(wildcard cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 
-REQUIRED := sqlite3 libzstd liblz4 zlib
+REQUIRED := libuv sqlite3 libzstd liblz4 zlib
 include scripts/deps.mk
 
 WARN   := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \

@@ -8,17 +8,18 @@
 
 #include "cmd/account.h"
 #include "cmd/cmd.h"
+#include "cmd/stop.h"
 #include "cmd/times.h"
 
 enum {
-    OUT_BYTES = 256 << 10,     /* what is collected for one write */
-    COMMIT_INTERVAL_MS = 5000, /* as "auto.commit.interval.ms" has it by default */
+    OUT_BYTES = 256 << 10, /* what is collected for one write */
 };
 
 static const char help_text[] =
-    "krc read -d DIR [flags]\n"
+    "krc read -b HOST:PORT -t TOPIC|-d DIR [flags]\n"
     "\n"
-    "Prints records: the value and a newline, unless told otherwise.\n"
+    "Prints records: the value and a newline, unless told otherwise.  A cluster is followed until\n"
+    "Ctrl-C, unless -e or --until says where to end.\n"
     "\n"
     "  -J, --json               one JSON object a line\n"
     "      --encoding base64    --json: all keys, values and headers in base64\n"
@@ -47,12 +48,35 @@ static void tell_events(struct reading *r)
         r->lossy |= cmd_tell_event(&r->options->source, &event);
 }
 
-/* Partitions come one after the other. */
-static void turn_to(struct reading *r, const struct krc_batch_info *info)
+static int add_part(struct reading *r, const struct krc_batch_info *info, krc_error *error)
 {
-    while (r->parts[r->at].partition != info->partition ||
-           strcmp(r->parts[r->at].topic, info->topic) != 0)
-        r->at = (r->at + 1) % r->count;
+    size_t size = (r->count + 1) * sizeof *r->parts, tallies = (r->count + 1) * sizeof *r->tallies;
+    struct krc_replay_partition *parts = realloc(r->parts, size);
+    if (parts != NULL)
+        r->parts = parts;
+    struct read_tally *grown = parts == NULL ? NULL : realloc(r->tallies, tallies);
+    if (grown == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    r->tallies = grown;
+    r->tallies[r->count] = (struct read_tally){0};
+    r->parts[r->count] = (struct krc_replay_partition){
+        .topic = info->topic, .partition = info->partition, .until = KRC_NO_END};
+    r->at = r->count++;
+    return KRC_OK;
+}
+
+/* Batches of one partition often follow each other; one may have been found while reading. */
+static int turn_to(struct reading *r, const struct krc_batch_info *info, krc_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        size_t at = (r->at + i) % r->count;
+        if (r->parts[at].partition == info->partition &&
+            strcmp(r->parts[at].topic, info->topic) == 0) {
+            r->at = at;
+            return KRC_OK;
+        }
+    }
+    return add_part(r, info, error);
 }
 
 /* Prints a batch's records as far as -c allows, and acknowledges what was printed. */
@@ -83,7 +107,7 @@ static int commit(struct reading *r, krc_error *error)
     int rc = read_flush(r, error);
     if (rc < 0 || !r->has_store)
         return rc;
-    r->commit_at_ms = cmd_clock_ms() + COMMIT_INTERVAL_MS;
+    r->commit_at_ms = cmd_clock_ms() + r->commit_interval_ms;
     return krc_commit(r->krc, error);
 }
 
@@ -91,9 +115,8 @@ static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)
 {
     struct krc_batch_info info;
     krc_batch_info(batch, &info);
-    turn_to(r, &info);
-    int rc = KRC_OK;
-    if (r->options->output == READ_JSON)
+    int rc = turn_to(r, &info, error);
+    if (rc == KRC_OK && r->options->output == READ_JSON)
         rc = krc_text_name_partition(r->out, info.topic, info.partition, error);
     if (rc == KRC_OK)
         rc = take_records(r, batch, &info, error);
@@ -105,28 +128,87 @@ static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)
     return rc;
 }
 
+/* How long to wait for more: as asked for, but what was acknowledged is committed in time. */
+static int patience(const struct reading *r)
+{
+    int64_t asked = r->options->source.timeout_ms, now = cmd_clock_ms();
+    int64_t wait = asked < 0 ? INT32_MAX : r->taken_at_ms + asked - now;
+    if (r->has_store && r->commit_at_ms - now < wait)
+        wait = r->commit_at_ms - now;
+    return wait < 0 ? 0 : (int)wait;
+}
+
+/* What was collected is written before there is a wait. */
+static int next_batch(struct reading *r, krc_batch **batch, krc_error *error)
+{
+    int rc = krc_poll(r->krc, 0, batch);
+    tell_events(r);
+    if (rc != 0 || krc_ended(r->krc) || cmd_stop_asked())
+        return rc;
+    if (read_flush(r, error) < 0) {
+        r->stopped = true;
+        return error->code;
+    }
+    rc = krc_poll(r->krc, patience(r), batch);
+    tell_events(r);
+    return rc;
+}
+
+/* Nothing has come for as long as the user wants to wait. */
+static int give_up(struct reading *r, krc_error *error)
+{
+    char brokers[512];
+    krc_describe_brokers(r->krc, brokers, sizeof brokers);
+    if (r->options->source.follows)
+        return KRC_OK;
+    return cmd_error(error, KRC_E_TIMEOUT,
+                     "nothing has arrived for %lld ms (--timeout-ms), and the end is not reached: "
+                     "%s",
+                     (long long)r->options->source.timeout_ms, brokers);
+}
+
+/* 1: go on. */
+static int after_silence(struct reading *r, krc_error *error)
+{
+    int64_t asked = r->options->source.timeout_ms, now = cmd_clock_ms();
+    if (krc_ended(r->krc) || cmd_stop_asked())
+        return KRC_OK;
+    if (r->has_store && now >= r->commit_at_ms) {
+        int rc = commit(r, error);
+        if (rc < 0)
+            return rc;
+    }
+    return asked >= 0 && now >= r->taken_at_ms + asked ? give_up(r, error) : 1;
+}
+
 /* Reads until there is no more, or -c is reached.  A partition that fails is told, and the others
  * go on. */
 static int read_records(struct reading *r, krc_error *error)
 {
+    r->taken_at_ms = cmd_clock_ms();
     while (!r->stopped) {
         krc_batch *batch;
-        int rc = krc_poll(r->krc, (int)r->options->source.timeout_ms, &batch);
-        tell_events(r);
-        if (rc == 0)
-            return KRC_OK;
-        if (rc == KRC_E_NOMEM) {
-            *error = *krc_last_error(r->krc);
+        int rc = next_batch(r, &batch, error);
+        if (r->stopped)
             return rc;
-        }
         if (rc < 0) {
+            *error = *krc_last_error(r->krc);
+            if (rc == KRC_E_NOMEM)
+                return rc;
             r->failed = true;
-            cmd_fail(krc_last_error(r->krc));
+            cmd_fail(error);
             continue;
         }
-        rc = take_batch(r, batch, error);
+        if (rc == 0)
+            rc = after_silence(r, error);
+        else
+            rc = take_batch(r, batch, error);
+        if (rc <= 0 && batch == NULL)
+            return rc;
         if (rc < 0)
             return rc;
+        if (batch != NULL)
+            r->taken_at_ms = cmd_clock_ms();
     }
     return KRC_OK;
 }
@@ -148,6 +230,23 @@ static int acknowledge_rest(struct reading *r, krc_error *error)
 
 /* ---- From begin to end --------------------------------------------------------------------- */
 
+/* Partitions and topics that come later are read from their beginning. */
+static int follow(struct reading *r, krc_error *error)
+{
+    const struct cmd_source *source = &r->options->source;
+    const struct cmd_selection *selection = &source->selection;
+    int64_t start = source->from.kind == CMD_STORED ? KRC_STORED : KRC_EARLIEST;
+    for (size_t i = 0; i < selection->count; i++) {
+        if (!cmd_selects_by(selection, i, cmd_selected_topic(selection, i), INT32_MAX) &&
+            !cmd_selects_more(selection))
+            continue; /* a list of partitions is all that is wanted */
+        int rc = krc_subscribe(r->krc, cmd_selected_topic(selection, i), start, KRC_NO_END, error);
+        if (rc < 0)
+            return rc;
+    }
+    return KRC_OK;
+}
+
 static int begin(struct reading *r, krc_error *error)
 {
     const struct cmd_source *source = &r->options->source;
@@ -158,6 +257,8 @@ static int begin(struct reading *r, krc_error *error)
         const struct krc_replay_partition *part = &r->parts[i];
         rc = krc_assign(r->krc, part->topic, part->partition, part->start, part->until, error);
     }
+    if (rc == KRC_OK && source->follows)
+        rc = follow(r, error);
     r->out = krc_text_new();
     r->tallies = calloc(r->count + 1, sizeof *r->tallies);
     if (rc == KRC_OK && (r->out == NULL || r->tallies == NULL))
@@ -208,9 +309,12 @@ static int read_all(const struct read_options *options)
         .options = options,
         .left = source->max_messages > 0 ? source->max_messages : INT64_MAX,
         .has_store = krc_config_get(source->config, "offset.store.file") != NULL,
-        .commit_at_ms = cmd_clock_ms() + COMMIT_INTERVAL_MS,
+        .commit_interval_ms =
+            strtoll(krc_config_get(source->config, "auto.commit.interval.ms"), NULL, 10),
     };
+    r.commit_at_ms = cmd_clock_ms() + r.commit_interval_ms;
     int rc = begin(&r, &error);
+    cmd_stop_begin(r.krc);
     if (rc == KRC_OK)
         rc = read_records(&r, &error);
     if (rc == KRC_OK)
@@ -219,6 +323,7 @@ static int read_all(const struct read_options *options)
         rc = tell_accounts(&r, &error);
     if (rc < 0)
         cmd_fail(&error);
+    cmd_stop_end();
     krc_close(r.krc);
     krc_text_free(r.out);
     free(r.parts);
@@ -308,23 +413,30 @@ static int check(struct arguments *arguments, int words, char **word)
     struct read_options *options = &arguments->options;
     const krc_config *config = options->source.config;
     bool has_store = krc_config_get(config, "offset.store.file") != NULL;
+    bool has_group = krc_config_get(config, "group.id") != NULL;
     if (words > 0)
         return cmd_usage("read: what is \"%s\"? Topics are named with -t", word[0]);
     if (options->base64 && options->output != READ_JSON)
         return cmd_usage("read: --encoding base64 goes with --json");
-    if (!has_store && options->source.from.kind == CMD_STORED)
-        return cmd_usage("read: -o stored needs an offset store: name it with --store");
-    if (!has_store && krc_config_get(config, "group.id") != NULL)
+    int status = cmd_source_check(&options->source, "read");
+    if (status != CMD_DONE)
+        return status;
+    bool is_cluster = cmd_source_is_cluster(&options->source);
+    if (!has_store && !is_cluster && has_group)
         return cmd_usage("read: a group's offsets lie in an offset store: name it with --store");
-    if (has_store && options->source.from.kind == CMD_UNSAID)
+    if (!has_store && !has_group && options->source.from.kind == CMD_STORED)
+        return cmd_usage("read: -o stored needs an offset store: name it with --store%s",
+                         is_cluster ? ", or a group with -g" : "");
+    if ((has_store || has_group) && options->source.from.kind == CMD_UNSAID)
         options->source.from.kind = CMD_STORED;
+    options->source.follows = is_cluster && options->source.until.kind == CMD_UNSAID;
     if (options->output == READ_DELIMITED &&
         !cmd_format_delimited(&options->format, arguments->key_delimiter, arguments->delimiter)) {
         krc_error error;
         cmd_error(&error, KRC_E_NOMEM, "out of memory");
         return cmd_fail(&error);
     }
-    return cmd_source_check(&options->source, "read");
+    return CMD_DONE;
 }
 
 int cmd_read(int argc, char **argv)

@@ -40,6 +40,8 @@ struct reading {
     bool lossy;
     bool stopped;     /* -c was reached, in partition `at` */
     int64_t commit_at_ms; /* when to commit next */
+    int64_t commit_interval_ms;
+    int64_t taken_at_ms;  /* when something came last */
 };
 
 /* Prints one record, into `out`. */

@@ -8,9 +8,10 @@
 #include "cmd/cmd.h"
 #include "cmd/format.h"
 #include "cmd/progress.h"
+#include "cmd/stop.h"
 
 static const char help_text[] =
-    "krc replay --to DIR|sqlite:FILE -d DIR [flags]\n"
+    "krc replay --to DIR|sqlite:FILE -b HOST:PORT -t TOPIC|-d DIR [flags]\n"
     "\n"
     "Writes each record once, whatever happens: stopped at any instant and started again with the\n"
     "same flags, it goes on where it was, and the result is that of one undisturbed run.\n"
@@ -26,6 +27,8 @@ static const char help_text[] =
     "                           when a batch's time enters a later hour (UTC)\n"
     "      --jobs N             partitions at a time (default 1)\n"
     "  -c, --max-messages N     end when the output holds N records, over all partitions\n"
+    "      --follow             a cluster: go on behind the end, until Ctrl-C; commits also after a\n"
+    "                           second without data\n"
     "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated\n"
     "                           below what was written, or the topic made again\n"
     "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing\n"
@@ -37,6 +40,7 @@ struct arguments {
     struct krc_replay_options options;
     struct cmd_progress progress;
     struct cmd_account *accounts;
+    char **names; /* the accounts' topics, in the order of the results */
     size_t account_count;
     bool failed, lossy;
     bool told; /* what krc_replay fails of */
@@ -66,17 +70,44 @@ static void on_failure(void *arg, const krc_error *error)
     cmd_fail(error);
 }
 
-/* There is room for one result of each partition. */
+static bool on_stop(void *arg)
+{
+    (void)arg;
+    return cmd_stop_asked();
+}
+
+/* A partition that was found while following. */
+static bool on_found(void *arg, const char *topic, int32_t partition)
+{
+    struct arguments *arguments = arg;
+    return strncmp(topic, "__", 2) != 0 &&
+           cmd_selects(&arguments->source.selection, topic, partition);
+}
+
+/* Topics' names live as long as the source, of which they are. */
 static void on_result(void *arg, const struct krc_replay_result *result)
 {
     struct arguments *arguments = arg;
-    const struct krc_replay_options *options = &arguments->options;
-    size_t i = 0;
-    while (options->partitions[i].partition != result->partition ||
-           strcmp(options->partitions[i].topic, result->topic) != 0)
-        i++;
-    arguments->accounts[arguments->account_count++] = (struct cmd_account){
-        options->partitions[i].topic, result->partition, result->account, result->undecided};
+    size_t count = arguments->account_count;
+    struct cmd_account *accounts = realloc(arguments->accounts, (count + 1) * sizeof *accounts);
+    char **names = realloc(arguments->names, (count + 1) * sizeof *names);
+    char *topic = strdup(result->topic);
+    if (accounts != NULL)
+        arguments->accounts = accounts;
+    if (names != NULL)
+        arguments->names = names;
+    if (accounts == NULL || names == NULL || topic == NULL) {
+        krc_error error;
+        cmd_error(&error, KRC_E_NOMEM, "out of memory for the account of %s-%d", result->topic,
+                  (int)result->partition);
+        free(topic);
+        on_failure(arguments, &error);
+        return;
+    }
+    names[count] = topic;
+    accounts[count] =
+        (struct cmd_account){topic, result->partition, result->account, result->undecided};
+    arguments->account_count++;
 }
 
 /* With --jobs, partitions end in any order. */
@@ -110,17 +141,19 @@ static int open_source(const struct cmd_source *source, krc **handle, krc_error 
 static int replay_partitions(struct arguments *arguments, size_t count, krc_error *error)
 {
     struct krc_replay_options *options = &arguments->options;
-    arguments->accounts = calloc(count + 1, sizeof *arguments->accounts);
-    if (arguments->accounts == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
     options->partition_count = count;
     options->arg = arguments;
     options->progress = on_progress;
     options->event = on_event;
     options->result = on_result;
     options->failure = on_failure;
+    options->stop = on_stop;
+    if (options->follow && cmd_selects_more(&arguments->source.selection))
+        options->wants = on_found;
     cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
+    cmd_stop_begin(NULL);
     int rc = krc_replay(arguments->source.config, options, error);
+    cmd_stop_end();
     cmd_progress_wipe(&arguments->progress);
     return rc;
 }
@@ -150,6 +183,9 @@ static int replay_all(struct arguments *arguments)
                                               arguments->account_count);
     }
     krc_close(handle);
+    for (size_t i = 0; i < arguments->account_count; i++)
+        free(arguments->names[i]);
+    free(arguments->names);
     free(arguments->accounts);
     free(parts);
     if (status != CMD_DONE)
@@ -264,7 +300,9 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case 'D':
         return set_delimiter(options, value);
     case OPT_FOLLOW:
-        return cmd_usage("--follow: a log folder always ends, there is nothing to follow");
+        options->follow = true;
+        arguments->source.follows = true;
+        return CMD_DONE;
     case OPT_NEW_HISTORY:
         options->new_history = true;
         return CMD_DONE;
@@ -295,7 +333,10 @@ static int check(struct arguments *arguments, int words, char **word)
         return cmd_usage("replay: --encoding base64 goes with --format jsonl");
     if (source->from.kind == CMD_UNSAID)
         source->from.kind = CMD_STORED;
-    return cmd_source_check(source, "replay");
+    int status = cmd_source_check(source, "replay");
+    if (status == CMD_DONE && options->follow && !cmd_source_is_cluster(source))
+        return cmd_usage("--follow: a log folder always ends, there is nothing to follow");
+    return status;
 }
 
 int cmd_replay(int argc, char **argv)

@@ -102,6 +102,22 @@ bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char 
            (chosen->partitions == NULL || in_list(chosen->partitions, partition));
 }
 
+bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        if (!selection->topics[i].is_regex && strcmp(selection->topics[i].name, topic) == 0)
+            return true;
+    return false;
+}
+
+bool cmd_selects_more(const struct cmd_selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        if (selection->partitions == NULL && selection->topics[i].partitions == NULL)
+            return true;
+    return false;
+}
+
 const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i)
 {
     return selection->topics[i].name;

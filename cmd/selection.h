@@ -27,6 +27,12 @@ bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char 
                     int32_t partition);
 const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i);
 
+/* Whether a topic is named in full, not by a regular expression. */
+bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic);
+
+/* Whether partitions that are not there yet may be selected: some topic is, with all of its. */
+bool cmd_selects_more(const struct cmd_selection *selection);
+
 /* Calls `each` for every partition that is named in full, by a topic that is no regular expression
  * and a list; what is not 0 ends the walk and is returned. */
 int cmd_each_named(const struct cmd_selection *selection,

@@ -10,6 +10,8 @@
 
 const char cmd_source_help[] =
     "Where records come from:\n"
+    "  -b, --bootstrap-server HOST:PORT[,...]\n"
+    "                           a cluster; a topic must be named\n"
     "  -d, --log-dir DIR        a Kafka data folder, one TOPIC-PARTITION folder or one .log file;\n"
     "                           repeatable. Without -t: every topic but __*\n"
     "  -t, --topic TOPIC        repeatable; ^REGEX; TOPIC:0,2-4 for these partitions\n"
@@ -19,11 +21,14 @@ const char cmd_source_help[] =
     "      --from-beginning     the same as -o earliest\n"
     "      --until WHERE        where to stop, exclusive: N, @TIME (also e@TIME), end, or hwm,\n"
     "                           the checkpointed high watermark\n"
-    "  -e, --exit               the same as --until end; log folders always end\n"
+    "  -e, --exit               the same as --until end, as it is at the start; log folders always\n"
+    "                           end\n"
     "      --isolation-level read_committed|read_uncommitted\n"
     "      --auto-offset-reset nearest|earliest|latest|none|by_duration:PT1H\n"
     "      --store FILE         the SQLite offset store\n"
-    "  -g, --group GROUP        whose offsets in the store (default: \"default\")\n"
+    "  -g, --group GROUP        whose offsets: in the store (default: \"default\"), or without one\n"
+    "                           the cluster's\n"
+    "      --timeout-ms N       give up when nothing arrives for so long\n"
     "      --skip-corrupt       go past a batch that fails its checks, and count it as skipped\n"
     "      --log-format 0.7     the folder holds Kafka 0.7 logs, which do not say so themselves\n"
     "      --timeout-ms N       give up when nothing arrives for so long (a folder has it all)\n"
@@ -211,8 +216,8 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
 {
     switch (option) {
     case 'b':
-        return cmd_usage("-%c: reading from a cluster is not built yet; name a log folder with -d",
-                         option);
+        source->has_servers = true;
+        return cmd_set_property(source->config, "bootstrap.servers", value);
     case 'd':
         return add_log_dir(source, value);
     case 't':
@@ -253,10 +258,54 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     }
 }
 
+/* What a file of properties says of a source counts only where no flag names one. */
+static int choose_source(const struct cmd_source *source)
+{
+    if (source->has_log_dir && source->has_servers)
+        return cmd_usage("-b and -d: records come from a cluster or from log folders, not both");
+    if (source->has_log_dir)
+        return cmd_set_property(source->config, "bootstrap.servers", "");
+    if (source->has_servers)
+        return cmd_set_property(source->config, "log.dirs", "");
+    return CMD_DONE;
+}
+
+/* How long is waited for records is how long is waited for any answer, where that is less. */
+static int limit_patience(const struct cmd_source *source)
+{
+    static const char name[] = "default.api.timeout.ms";
+    char text[24];
+    if (source->timeout_ms <= 0 ||
+        strtoll(krc_config_get(source->config, name), NULL, 10) <= source->timeout_ms)
+        return CMD_DONE;
+    snprintf(text, sizeof text, "%" PRId64, source->timeout_ms);
+    return cmd_set_property(source->config, name, text);
+}
+
+bool cmd_source_is_cluster(const struct cmd_source *source)
+{
+    return krc_config_get(source->config, "bootstrap.servers") != NULL;
+}
+
 int cmd_source_check(const struct cmd_source *source, const char *command)
 {
-    if (krc_config_get(source->config, "log.dirs") == NULL && !source->has_log_dir)
-        return cmd_usage("%s: where from? Name a log folder with -d", command);
+    int status = choose_source(source);
+    if (status == CMD_DONE)
+        status = limit_patience(source);
+    if (status != CMD_DONE)
+        return status;
+    bool is_cluster = cmd_source_is_cluster(source);
+    bool only_folders = strcmp(command, "verify") == 0;
+    if (is_cluster && only_folders)
+        return cmd_usage("%s: only log folders can be verified, not a cluster: name one with -d",
+                         command);
+    if (!is_cluster && !source->has_log_dir &&
+        krc_config_get(source->config, "log.dirs") == NULL)
+        return cmd_usage("%s: where from? Name %sa log folder with -d", command,
+                         only_folders ? "" : "a cluster with -b or ");
+    if (is_cluster && source->selection.count == 0 && strcmp(command, "topics") != 0)
+        return cmd_usage("%s: which topic? Name it with -t; a leading ^ makes it a regular "
+                         "expression", command);
     return CMD_DONE;
 }
 
@@ -265,94 +314,160 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
 struct listing {
     const struct cmd_source *source;
     krc *handle;
+    const char *where; /* "the log folders have", "the cluster has" */
+    struct krc_partition *wanted;
+    size_t wanted_count;
     struct krc_replay_partition *list;
     size_t count;
     bool failed;
 };
 
-/* Appends a partition, unless where it starts and stops cannot be said. */
-static void list_partition(struct listing *listing, const struct krc_partition *partition)
-{
-    const struct cmd_source *source = listing->source;
-    struct krc_replay_partition *slot = &listing->list[listing->count];
-    bool uncommitted =
-        strcmp(krc_config_get(source->config, "isolation.level"), "read_uncommitted") == 0;
-    krc_error error;
-    slot->topic = partition->topic;
-    slot->partition = partition->partition;
-    int rc = cmd_resolve_from(&source->from, listing->handle, uncommitted, partition, &slot->start,
-                              &error);
-    if (rc == KRC_OK)
-        rc = cmd_resolve_until(&source->until, listing->handle, partition, &slot->until, &error);
-    if (rc == KRC_OK) {
-        listing->count++;
-        return;
-    }
-    listing->failed = true;
-    cmd_fail(&error);
-}
-
 static bool is_wanted(const struct cmd_source *source, const struct krc_partition *partition)
 {
-    if (source->selection.count == 0 && strncmp(partition->topic, "__", 2) == 0)
-        return false;
-    return cmd_selects(&source->selection, partition->topic, partition->partition);
+    const struct cmd_selection *selection = &source->selection;
+    if (selection->count == 0)
+        return strncmp(partition->topic, "__", 2) != 0 &&
+               cmd_selects(selection, partition->topic, partition->partition);
+    return cmd_selects(selection, partition->topic, partition->partition) &&
+           (!partition->is_internal || cmd_selects_by_name(selection, partition->topic) ||
+            strcmp(krc_config_get(source->config, "exclude.internal.topics"), "false") == 0);
+}
+
+static int find_wanted(struct listing *listing, krc_error *error)
+{
+    struct krc_partition partition;
+    size_t count = 0;
+    while (krc_source_partition(listing->handle, count, &partition))
+        count++;
+    listing->wanted = calloc(count + 1, sizeof *listing->wanted);
+    listing->list = calloc(count + 1, sizeof *listing->list);
+    if (listing->wanted == NULL || listing->list == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; krc_source_partition(listing->handle, i, &partition); i++)
+        if (is_wanted(listing->source, &partition))
+            listing->wanted[listing->wanted_count++] = partition;
+    return KRC_OK;
+}
+
+/* Looks up where each partition starts and stops.  One of which that cannot be said is left out. */
+static int resolve(struct listing *listing, krc_error *error)
+{
+    const struct cmd_source *source = listing->source;
+    struct krc_offset_query *queries =
+        calloc(listing->wanted_count * CMD_QUERIES_MOST + 1, sizeof *queries), *next = queries;
+    struct cmd_asked asked = {.next = &next};
+    if (queries == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    asked.read_uncommitted =
+        strcmp(krc_config_get(source->config, "isolation.level"), "read_uncommitted") == 0;
+    for (size_t i = 0; i < listing->wanted_count; i++) {
+        asked.partition = &listing->wanted[i];
+        cmd_ask_from(&source->from, &asked);
+        cmd_ask_until(&source->until, &asked);
+    }
+    int rc = krc_list_offsets(listing->handle, queries, (size_t)(next - queries), error);
+    next = queries;
+    for (size_t i = 0; rc == KRC_OK && i < listing->wanted_count; i++) {
+        struct krc_replay_partition *slot = &listing->list[listing->count];
+        krc_error failure;
+        asked.partition = &listing->wanted[i];
+        *slot = (struct krc_replay_partition){.topic = asked.partition->topic,
+                                              .partition = asked.partition->partition};
+        int from_rc = cmd_resolve_from(&source->from, &asked, &slot->start, &failure);
+        int until_rc = cmd_resolve_until(&source->until, &asked, &slot->until, &failure);
+        bool good = from_rc == KRC_OK && until_rc == KRC_OK;
+        listing->count += good;
+        listing->failed |= !good;
+        if (!good)
+            cmd_fail(&failure);
+    }
+    free(queries);
+    return rc;
 }
 
 /* Ends the walk at the first partition that is named and is nowhere: "0-7" may be most of them. */
 static int tell_if_missing(void *arg, const char *topic, int32_t number)
 {
     struct listing *listing = arg;
-    struct krc_partition partition;
-    for (size_t i = 0; krc_source_partition(listing->handle, i, &partition); i++)
-        if (partition.partition == number && strcmp(partition.topic, topic) == 0)
+    for (size_t i = 0; i < listing->wanted_count; i++)
+        if (listing->wanted[i].partition == number && strcmp(listing->wanted[i].topic, topic) == 0)
             return 0;
     listing->failed = true;
-    fprintf(stderr, "krc: the log folders have no partition %s-%" PRId32 "\n", topic, number);
+    fprintf(stderr, "krc: %s no partition %s-%" PRId32 "\n", listing->where, topic, number);
     return 1;
+}
+
+/* Following a cluster, what a regular expression does not match yet may come. */
+static bool may_come(const struct listing *listing, size_t i)
+{
+    return listing->source->follows && cmd_selected_topic(&listing->source->selection, i)[0] == '^';
 }
 
 /* What is asked for and is nowhere does not keep the others from being read. */
 static void tell_missing(struct listing *listing)
 {
     const struct cmd_selection *selection = &listing->source->selection;
-    struct krc_partition partition;
     for (size_t i = 0; i < selection->count; i++) {
-        bool found = false;
-        for (size_t n = 0; !found && krc_source_partition(listing->handle, n, &partition); n++)
-            found = cmd_selects_by(selection, i, partition.topic, partition.partition);
+        bool found = may_come(listing, i);
+        for (size_t n = 0; !found && n < listing->wanted_count; n++)
+            found = cmd_selects_by(selection, i, listing->wanted[n].topic,
+                                   listing->wanted[n].partition);
         if (found)
             continue;
         listing->failed = true;
-        fprintf(stderr, "krc: the log folders have no such partition of topic %s\n",
+        fprintf(stderr, "krc: %s no such partition of topic %s\n", listing->where,
                 cmd_selected_topic(selection, i));
     }
     if (!listing->failed)
         cmd_each_named(selection, tell_if_missing, listing);
 }
 
+/* Regular expressions need all topics' names. */
+static int load_topics(const struct cmd_source *source, krc *handle, krc_error *error)
+{
+    const struct cmd_selection *selection = &source->selection;
+    const char **names = calloc(selection->count + 1, sizeof *names);
+    size_t count = 0;
+    bool all = selection->count == 0;
+    if (names == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < selection->count; i++) {
+        const char *name = cmd_selected_topic(selection, i);
+        if (name[0] == '^')
+            all = true;
+        else
+            names[count++] = name;
+    }
+    int rc = count > 0 ? krc_load_topics(handle, names, count, error) : KRC_OK;
+    if (rc == KRC_OK && all)
+        rc = krc_load_topics(handle, NULL, 0, error);
+    free(names);
+    return rc;
+}
+
 int cmd_source_partitions(const struct cmd_source *source, krc *handle,
                           struct krc_replay_partition **list, size_t *count, bool *failed,
                           krc_error *error)
 {
-    struct krc_partition partition;
-    struct listing listing = {.source = source, .handle = handle};
-    size_t wanted = 0;
-    for (size_t i = 0; krc_source_partition(handle, i, &partition); i++)
-        wanted += is_wanted(source, &partition);
-    listing.list = calloc(wanted + 1, sizeof *listing.list);
-    if (listing.list == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    tell_missing(&listing);
-    for (size_t i = 0; krc_source_partition(handle, i, &partition); i++)
-        if (is_wanted(source, &partition))
-            list_partition(&listing, &partition);
+    struct listing listing = {
+        .source = source,
+        .handle = handle,
+        .where = cmd_source_is_cluster(source) ? "the cluster has" : "the log folders have"};
+    int rc = load_topics(source, handle, error);
+    if (rc == KRC_OK)
+        rc = find_wanted(&listing, error);
+    if (rc == KRC_OK) {
+        tell_missing(&listing);
+        rc = resolve(&listing, error);
+    }
+    free(listing.wanted);
     *list = listing.list;
     *count = listing.count;
     *failed = listing.failed;
-    if (wanted == 0 && !listing.failed)
+    bool may_wait = source->follows && cmd_selects_more(&source->selection);
+    if (rc == KRC_OK && listing.wanted_count == 0 && !listing.failed && !may_wait)
         return cmd_error(error, KRC_E_NOT_FOUND,
-                         "the log folders have no such partition (topics named __* are read only "
-                         "where -t names them)");
-    return KRC_OK;
+                         "%s no such partition (topics named __* are read only where -t names "
+                         "them)", listing.where);
+    return rc;
 }

@@ -16,7 +16,8 @@ struct cmd_source {
     struct cmd_where from, until;
     int64_t max_messages; /* 0: no limit */
     int64_t timeout_ms;   /* -1: for ever */
-    bool has_log_dir, has_group;
+    bool has_log_dir, has_servers;
+    bool follows;      /* a cluster, behind its present end */
     bool quiet;        /* neither notes nor the account as a table */
     bool chatty;       /* where each partition ends, too */
     bool account_json; /* the account as the last line of stderr */
@@ -73,6 +74,9 @@ int cmd_set_property(krc_config *config, const char *name, const char *value);
 /* What cmd_select_topic and cmd_select_partitions returned of a value: CMD_DONE, or CMD_USAGE with
  * the reason said. */
 int cmd_judged(const char *rejection, const char *value);
+
+/* Whether the source is a cluster, once the flags are checked. */
+bool cmd_source_is_cluster(const struct cmd_source *source);
 
 /* Whether all the flags together make sense, and name a source. */
 int cmd_source_check(const struct cmd_source *source, const char *command);

@@ -68,27 +68,76 @@ bool cmd_parse_until(const char *text, struct cmd_where *until)
            (cmd_parse_number(text, &until->number) && until->number >= 0);
 }
 
-static int before_end(int64_t distance, krc *source, bool read_uncommitted,
-                      const struct krc_partition *partition, int64_t *start, krc_error *error)
+/* ---- What is looked up ---------------------------------------------------------------------- */
+
+static void ask(struct cmd_asked *asked, enum krc_offset_kind kind, int64_t timestamp_ms)
 {
-    struct krc_log_offsets log;
-    int rc = krc_log_offsets(source, partition->topic, partition->partition, &log, error);
-    if (rc < 0)
-        return rc;
-    int64_t end = read_uncommitted ? log.log_end_offset : log.last_stable_offset;
-    *start = end - log.log_start_offset > distance ? end - distance : log.log_start_offset;
-    return KRC_OK;
+    *(*asked->next)++ = (struct krc_offset_query){.topic = asked->partition->topic,
+                                                  .partition = asked->partition->partition,
+                                                  .kind = kind,
+                                                  .timestamp_ms = timestamp_ms};
 }
 
-int cmd_resolve_from(const struct cmd_where *from, krc *source, bool read_uncommitted,
-                     const struct krc_partition *partition, int64_t *start, krc_error *error)
+static bool is_folder(const struct cmd_asked *asked)
+{
+    return asked->partition->path != NULL;
+}
+
+/* The end of what is shown. */
+static enum krc_offset_kind end_kind(const struct cmd_asked *asked)
+{
+    return !asked->read_uncommitted ? KRC_LAST_STABLE_OFFSET
+           : is_folder(asked)       ? KRC_LOG_END_OFFSET
+                                    : KRC_HIGH_WATERMARK;
+}
+
+void cmd_ask_from(const struct cmd_where *from, struct cmd_asked *asked)
+{
+    if (from->kind == CMD_TIME)
+        ask(asked, KRC_OFFSET_FOR_TIME, from->number);
+    if (from->kind == CMD_BEFORE_END) {
+        ask(asked, KRC_LOG_START_OFFSET, 0);
+        ask(asked, end_kind(asked), 0);
+    }
+}
+
+void cmd_ask_until(const struct cmd_where *until, struct cmd_asked *asked)
+{
+    if (until->kind == CMD_TIME)
+        ask(asked, KRC_OFFSET_FOR_TIME, until->number);
+    if (until->kind == CMD_HIGH_WATERMARK && !is_folder(asked))
+        ask(asked, KRC_HIGH_WATERMARK, 0);
+}
+
+/* ---- What it says --------------------------------------------------------------------------- */
+
+static int take(struct cmd_asked *asked, int64_t *offset, krc_error *error)
+{
+    struct krc_offset_query *query = (*asked->next)++;
+    *offset = query->offset;
+    if (query->error.code < 0)
+        *error = query->error;
+    return query->error.code;
+}
+
+static int before_end(int64_t distance, struct cmd_asked *asked, int64_t *start, krc_error *error)
+{
+    int64_t log_start, end;
+    int rc = take(asked, &log_start, error);
+    int rc_end = take(asked, &end, error);
+    if (rc == KRC_OK && rc_end == KRC_OK)
+        *start = end - log_start > distance ? end - distance : log_start;
+    return rc < 0 ? rc : rc_end;
+}
+
+int cmd_resolve_from(const struct cmd_where *from, struct cmd_asked *asked, int64_t *start,
+                     krc_error *error)
 {
     switch (from->kind) {
     case CMD_TIME:
-        return krc_offset_for_time(source, partition->topic, partition->partition, from->number,
-                                   start, error);
+        return take(asked, start, error);
     case CMD_BEFORE_END:
-        return before_end(from->number, source, read_uncommitted, partition, start, error);
+        return before_end(from->number, asked, start, error);
     case CMD_OFFSET:
         *start = from->number;
         return KRC_OK;
@@ -104,23 +153,31 @@ int cmd_resolve_from(const struct cmd_where *from, krc *source, bool read_uncomm
     }
 }
 
-int cmd_resolve_until(const struct cmd_where *until, krc *source,
-                      const struct krc_partition *partition, int64_t *end, krc_error *error)
+static int checkpointed(const struct krc_partition *partition, int64_t *end, krc_error *error)
+{
+    *end = partition->high_watermark;
+    if (*end >= 0)
+        return KRC_OK;
+    return cmd_error(error, KRC_E_NOT_FOUND,
+                     "%s-%" PRId32 ": no high watermark is checkpointed for it "
+                     "(replication-offset-checkpoint beside %s): choose another --until",
+                     partition->topic, partition->partition, partition->path);
+}
+
+int cmd_resolve_until(const struct cmd_where *until, struct cmd_asked *asked, int64_t *end,
+                      krc_error *error)
 {
     switch (until->kind) {
     case CMD_TIME:
-        return krc_offset_for_time(source, partition->topic, partition->partition, until->number,
-                                   end, error);
+        return take(asked, end, error);
     case CMD_HIGH_WATERMARK:
-        *end = partition->high_watermark;
-        if (*end >= 0)
-            return KRC_OK;
-        return cmd_error(error, KRC_E_NOT_FOUND,
-                         "%s-%" PRId32 ": no high watermark is checkpointed for it "
-                         "(replication-offset-checkpoint beside %s): choose another --until",
-                         partition->topic, partition->partition, partition->path);
+        return is_folder(asked) ? checkpointed(asked->partition, end, error)
+                                : take(asked, end, error);
     case CMD_OFFSET:
         *end = until->number;
+        return KRC_OK;
+    case CMD_END:
+        *end = KRC_PRESENT_END;
         return KRC_OK;
     default:
         *end = KRC_NO_END;

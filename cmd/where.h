@@ -27,13 +27,25 @@ bool cmd_parse_number(const char *text, int64_t *number);
 bool cmd_parse_from(const char *text, struct cmd_where *from, struct cmd_where *until);
 bool cmd_parse_until(const char *text, struct cmd_where *until);
 
-/* What they mean in one partition, as krc_assign takes it.  The log is looked at only where the
- * answer lies in it. */
-int cmd_resolve_from(const struct cmd_where *from, krc *source, bool read_uncommitted,
-                     const struct krc_partition *partition, int64_t *start,
+/*
+ * What they mean in one partition, as krc_assign takes it.  Where that lies in the log, it is looked
+ * up: the queries that are needed are written first, then asked together, then read in the same
+ * order.  Both functions take the place of the next query, and move it on.
+ */
+enum { CMD_QUERIES_MOST = 3 }; /* of one partition: its begin and its end */
+
+struct cmd_asked {
+    const struct krc_partition *partition;
+    bool read_uncommitted;
+    struct krc_offset_query **next;
+};
+
+void cmd_ask_from(const struct cmd_where *from, struct cmd_asked *asked);
+void cmd_ask_until(const struct cmd_where *until, struct cmd_asked *asked);
+
+int cmd_resolve_from(const struct cmd_where *from, struct cmd_asked *asked, int64_t *start,
                      krc_error *error) KRC_MUST_USE;
-int cmd_resolve_until(const struct cmd_where *until, krc *source,
-                      const struct krc_partition *partition, int64_t *end,
+int cmd_resolve_until(const struct cmd_where *until, struct cmd_asked *asked, int64_t *end,
                       krc_error *error) KRC_MUST_USE;
 
 #endif

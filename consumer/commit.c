@@ -61,20 +61,29 @@ int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offs
                : KRC_OK;
 }
 
-static bool has_news(const struct krc_part *part)
+bool krc_part_has_news(const struct krc_part *part)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
     return o->position >= 0 && o->acknowledged != o->committed;
 }
 
-static int put_part(struct krc_part *part, const char *group, int64_t now_ms, krc_error *error)
+struct krc_point krc_part_acked(const struct krc_part *part)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
-    struct krc_point point = {
+    return (struct krc_point){
         .offset = o->acknowledged, .epoch = o->acked_epoch, .account = o->acked};
-    bool settled = part->state == KRC_PART_OPEN ? krc_tracker_settled(&part->tracker)
-                                                : part->settled;
-    return krc_ledger_put(&part->ledger, part->krc->store, group, &point, now_ms, settled, error);
+}
+
+bool krc_part_settled(const struct krc_part *part)
+{
+    return part->state == KRC_PART_OPEN ? krc_tracker_settled(&part->tracker) : part->settled;
+}
+
+static int put_part(struct krc_part *part, const char *group, int64_t now_ms, krc_error *error)
+{
+    struct krc_point point = krc_part_acked(part);
+    return krc_ledger_put(&part->ledger, part->krc->store, group, &point, now_ms,
+                          krc_part_settled(part), error);
 }
 
 static int put_all(krc *handle, krc_error *error)
@@ -83,7 +92,7 @@ static int put_all(krc *handle, krc_error *error)
     int64_t now_ms = krc_now_ms();
     KRC_TRY(krc_refuse_sink(handle, error)); /* one may have been begun since krc_open */
     for (size_t i = 0; i < handle->part_count; i++)
-        if (has_news(handle->parts[i]))
+        if (krc_part_has_news(handle->parts[i]))
             KRC_TRY(put_part(handle->parts[i], group, now_ms, error));
     return krc_store_commit(handle->store, error);
 }
@@ -91,7 +100,7 @@ static int put_all(krc *handle, krc_error *error)
 static bool any_news(const krc *handle)
 {
     for (size_t i = 0; i < handle->part_count; i++)
-        if (has_news(handle->parts[i]))
+        if (krc_part_has_news(handle->parts[i]))
             return true;
     return false;
 }
@@ -100,6 +109,7 @@ int krc_commit(krc *handle, krc_error *error)
 {
     if (handle->store == NULL)
         return krc_fail(error, KRC_E_STATE, "nothing to commit to: offset.store.file is not set");
+    krc_commit_wait(handle);
     if (!any_news(handle))
         return KRC_OK;
     KRC_TRY(krc_store_begin(handle->store, error));
@@ -110,12 +120,22 @@ int krc_commit(krc *handle, krc_error *error)
     }
     for (size_t i = 0; i < handle->part_count; i++) {
         struct krc_part *part = handle->parts[i];
-        if (!has_news(part))
+        if (!krc_part_has_news(part))
             continue;
-        krc_ledger_committed(&part->ledger);
-        KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.acknowledged, error));
+        krc_ledger_committed(&part->ledger, part->ledger.reset_count);
+        KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch,
+                                      part->tracker.offsets.acknowledged, error));
     }
     return KRC_OK;
+}
+
+static int64_t lag_of(const struct krc_config *config, const struct krc_standing *log,
+                      int64_t position)
+{
+    int64_t end = !config->read_uncommitted       ? log->last_stable_offset
+                  : log->log_end_offset >= 0 ? log->log_end_offset
+                                                  : log->high_watermark;
+    return end < 0 || position < 0 ? -1 : end > position ? end - position : 0;
 }
 
 int krc_position(const krc *handle, const char *topic, int32_t partition,
@@ -125,16 +145,23 @@ int krc_position(const krc *handle, const char *topic, int32_t partition,
     if (part == NULL)
         return KRC_E_NOT_FOUND;
     const struct krc_offsets *o = &part->tracker.offsets;
+    struct krc_standing log = part->standing;
+    int64_t undecided = part->undecided;
+    if (part->state == KRC_PART_OPEN) {
+        const struct krc_source *source = part->tracker.source;
+        source->ops->standing(source, &log);
+        undecided = source->ops->undecided(source);
+    }
     *position = (struct krc_position){
         .position = o->position,
         .acknowledged = o->acknowledged,
         .committed = o->committed,
-        .last_stable_offset = part->stable,
-        .high_watermark = part->place->high_watermark,
-        .log_end_offset = part->state == KRC_PART_OPEN ? part->tracker.source.log_end
-                                                       : part->log_end,
+        .last_stable_offset = log.last_stable_offset,
+        .high_watermark = log.high_watermark,
+        .log_end_offset = log.log_end_offset,
+        .lag = lag_of(handle->config, &log, o->position),
         .leader_epoch = o->acked_epoch,
-        .undecided = part->undecided,
+        .undecided = undecided,
         .read = o->account,
         .account = o->acked,
     };

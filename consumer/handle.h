@@ -1,58 +1,138 @@
 /*
- * What is behind `krc`: the assigned partitions, the batches that are out, and the events.
+ * What is behind `krc`: the source, the assigned partitions, the batches that are out, and the
+ * events.
  */
 #ifndef KRC_CONSUMER_HANDLE_H
 #define KRC_CONSUMER_HANDLE_H
 
+#include <stdatomic.h>
+
 #include "consumer/ledger.h"
+#include "consumer/logsource.h"
+#include "consumer/net.h"
 #include "consumer/spans.h"
 
 /* An assigned partition. */
 struct krc_part {
     krc *krc;
-    const struct krc_log_place *place;
-    enum { KRC_PART_WAITS, KRC_PART_OPEN, KRC_PART_DONE } state;
+    struct krc_place place;
+    const struct krc_log_place *log; /* of a log folder; NULL: a cluster's */
+    struct krc_topic *topic;         /* of a cluster */
+    enum {
+        KRC_PART_WAITS, /* to be opened */
+        KRC_PART_OPEN,
+        KRC_PART_DONE,
+    } state;
+    bool paused;
+    bool loaded; /* what the store has of it was looked up */
     struct krc_tracker tracker;
     int64_t start, until;
     struct krc_start stored;
     struct krc_ledger ledger;
     struct krc_spans spans;
-    /* once the end is reached, as krc_position gives them: */
-    int64_t stable, undecided, log_end;
+    const struct krc_chunk *chunk; /* that the batch handed out last lies in */
+    /* once it is done, as krc_position gives them: */
+    struct krc_standing standing;
+    int64_t undecided;
     bool settled;
 };
 
 struct krc_batch {
-    struct krc_part *part;
+    krc *krc;
+    struct krc_part *part; /* NULL: it is assigned no more */
+    struct krc_place place;
     struct krc_item item;
     struct krc_buffer scratch;
     uint64_t span; /* its number in the part's spans */
     struct krc_batch *next, **back; /* in the handle's list: of those out, or of those to reuse */
 };
 
+struct krc_subscription;
+
 struct krc {
     krc_config *config;
     struct krc_log_places places;
+    struct krc_net *net; /* a cluster; NULL: log folders */
     struct krc_codecs *codecs;
     struct krc_store *store; /* NULL: none */
+    bool is_attached;        /* the store is in the application's database */
     struct krc_part **parts;
     size_t part_count;
-    size_t turn;             /* the partition being read */
+    struct krc_part *found; /* the part that was looked for last */
+    size_t turn;            /* log folders: the partition being read */
+    size_t open_count;      /* that are not done */
     struct krc_batch *out, *reuse;
     struct krc_event *events; /* a ring */
     size_t event_first, event_count, events_dropped;
     bool told_unprotected;
     krc_error error;
+    atomic_bool woken;
+
+    /* a cluster */
+    struct krc_subscription *subscriptions;
+    uint64_t seen_generation; /* of its metadata */
+    struct krc_commit_work *commit; /* under way; NULL */
+    bool is_embedded, in_callback, close_asked, told_ended;
+    struct krc_callbacks callbacks;
 };
 
 enum { KRC_EVENTS_KEPT = 1024 };
 
 struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition);
 
+/* Of a cluster: assigns a partition, whatever is known of it. */
+int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_place *log,
+                 int32_t partition, int64_t start, int64_t until, struct krc_part **out,
+                 krc_error *error) KRC_MUST_USE;
+void krc_part_free(struct krc_part *part);
+
+/* The end, or an error: what stays to be known is kept, the source is closed. */
+void krc_part_end(struct krc_part *part);
+
 /* KRC_E_STATE: the store is a replay's, whose offsets nobody else may move. */
 int krc_refuse_sink(const krc *handle, krc_error *error) KRC_MUST_USE;
 
 void krc_push_event(krc *handle, const struct krc_event *event);
 krc_tracker_event_fn krc_part_event;
+
+/* What is told of a topic, as an event. */
+void krc_note_topic(void *arg, const char *topic, const char *text);
+
+/* ---- Polling a cluster: consumer/follow.c -------------------------------------------------- */
+
+/* The next batch of those that are ready: 1; 0 none; or an error of a partition. */
+int krc_next_batch(krc *handle, krc_batch **batch, krc_error *error) KRC_MUST_USE;
+
+/* Looks at newer metadata: partitions that are there now. */
+int krc_follow_metadata(krc *handle, krc_error *error) KRC_MUST_USE;
+void krc_subscriptions_free(krc *handle);
+
+/* A turn of the application's loop. */
+bool krc_embedded_turn(void *arg);
+
+/* ---- A partition: consumer/part.c ----------------------------------------------------------- */
+
+/* Looks up what the store has of it. */
+int krc_part_load(struct krc_part *part, krc_error *error) KRC_MUST_USE;
+
+/* Opens its source: of a cluster, once its topic is known. */
+int krc_part_open(struct krc_part *part, krc_error *error) KRC_MUST_USE;
+
+/* KRC_ITEM_RECORDS: the batch is handed out; KRC_ITEM_WAIT; KRC_ITEM_END; or an error. */
+int krc_part_next(struct krc_part *part, struct krc_batch *batch, krc_error *error) KRC_MUST_USE;
+
+/* ---- Between the files ---------------------------------------------------------------------- */
+
+struct krc_batch *krc_take_batch_slot(krc *handle);
+void krc_put_batch_slot(krc *handle, struct krc_batch *batch);
+
+/* What is acknowledged and not committed. */
+bool krc_part_has_news(const struct krc_part *part);
+struct krc_point krc_part_acked(const struct krc_part *part);
+bool krc_part_settled(const struct krc_part *part);
+
+/* Waits for a commit that is under way, and takes what became of it; its callback comes
+ * later. */
+void krc_commit_wait(krc *handle);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * The consumer's handle: open, close, what there is, what is assigned.
  */
-#include "consumer/handle.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "consumer/handle.h"
+#include "consumer/netsource.h"
 
 int krc_refuse_sink(const krc *handle, krc_error *error)
 {
@@ -17,16 +18,40 @@ int krc_refuse_sink(const krc *handle, krc_error *error)
     return rc;
 }
 
+/* ---- Open and close ------------------------------------------------------------------------- */
+
 static int open_store(krc *handle, krc_error *error)
 {
     KRC_TRY(krc_store_open(&handle->store, handle->config->store_file, KRC_STORE_CREATE, error));
     return krc_refuse_sink(handle, error);
 }
 
-int krc_open(krc **out, const krc_config *config, krc_error *error)
+static int open_source(krc *handle, struct uv_loop_s *loop, krc_error *error)
 {
-    if (config->log_dir_count == 0)
-        return krc_fail(error, KRC_E_INVALID, "no source is configured: set log.dirs");
+    const krc_config *config = handle->config;
+    if (config->log_dir_count > 0)
+        return krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
+                                   config->log_dir_count, config->format_07, error);
+    return krc_net_open(&handle->net, config, loop, loop == NULL ? NULL : krc_embedded_turn,
+                        krc_note_topic, handle, error);
+}
+
+static int check_source(const krc_config *config, krc_error *error)
+{
+    bool has_servers = config->bootstrap_servers[0] != '\0';
+    if (config->log_dir_count == 0 && !has_servers)
+        return krc_fail(error, KRC_E_INVALID,
+                        "no source is configured: set log.dirs or bootstrap.servers");
+    if (config->log_dir_count > 0 && has_servers)
+        return krc_fail(error, KRC_E_INVALID,
+                        "two sources are configured: set log.dirs or bootstrap.servers, not both");
+    return KRC_OK;
+}
+
+static int open_handle(krc **out, const krc_config *config, struct uv_loop_s *loop,
+                       krc_error *error)
+{
+    KRC_TRY(check_source(config, error));
     krc *handle = calloc(1, sizeof *handle);
     if (handle == NULL)
         return krc_fail_nomem(error, sizeof *handle);
@@ -37,8 +62,7 @@ int krc_open(krc **out, const krc_config *config, krc_error *error)
     if (handle->config == NULL || handle->codecs == NULL || handle->events == NULL)
         rc = krc_fail_nomem(error, KRC_EVENTS_KEPT * sizeof *handle->events);
     if (rc >= 0)
-        rc = krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
-                                 config->log_dir_count, config->format_07, error);
+        rc = open_source(handle, loop, error);
     if (rc >= 0 && config->store_file[0] != '\0')
         rc = open_store(handle, error);
     if (rc < 0) {
@@ -49,7 +73,24 @@ int krc_open(krc **out, const krc_config *config, krc_error *error)
     return KRC_OK;
 }
 
-static void part_free(struct krc_part *part)
+int krc_open(krc **out, const krc_config *config, krc_error *error)
+{
+    return open_handle(out, config, NULL, error);
+}
+
+int krc_open_embedded(krc **out, const krc_config *config, struct uv_loop_s *loop,
+                      const struct krc_callbacks *callbacks, krc_error *error)
+{
+    if (config->log_dir_count > 0)
+        return krc_fail(error, KRC_E_INVALID,
+                        "log folders are read with krc_poll, not in an event loop");
+    KRC_TRY(open_handle(out, config, loop, error));
+    (*out)->is_embedded = true;
+    (*out)->callbacks = *callbacks;
+    return KRC_OK;
+}
+
+void krc_part_free(struct krc_part *part)
 {
     if (part == NULL)
         return;
@@ -60,10 +101,8 @@ static void part_free(struct krc_part *part)
     free(part);
 }
 
-void krc_close(krc *handle)
+static void free_batches(krc *handle)
 {
-    if (handle == NULL)
-        return;
     while (handle->out != NULL)
         krc_release(handle->out);
     for (struct krc_batch *batch; (batch = handle->reuse) != NULL;) {
@@ -71,15 +110,35 @@ void krc_close(krc *handle)
         krc_buffer_free(&batch->scratch);
         free(batch);
     }
+}
+
+void krc_close(krc *handle)
+{
+    if (handle == NULL)
+        return;
+    handle->close_asked = true;
+    if (handle->in_callback)
+        return; /* once that returns */
+    krc_commit_wait(handle);
+    free_batches(handle);
     for (size_t i = 0; i < handle->part_count; i++)
-        part_free(handle->parts[i]);
+        krc_part_free(handle->parts[i]);
     free(handle->parts);
     free(handle->events);
+    krc_subscriptions_free(handle);
     krc_store_close(handle->store);
+    krc_net_close(handle->net);
     krc_log_places_free(&handle->places);
     krc_codecs_free(handle->codecs);
     krc_config_free(handle->config);
     free(handle);
+}
+
+void krc_wakeup(krc *handle)
+{
+    atomic_store(&handle->woken, true);
+    if (handle->net != NULL)
+        krc_loop_wake(handle->net->loop);
 }
 
 int krc_store_sqlite_attach(krc *handle, struct sqlite3 *db, krc_error *error)
@@ -90,125 +149,54 @@ int krc_store_sqlite_attach(krc *handle, struct sqlite3 *db, krc_error *error)
     if (handle->part_count > 0)
         return krc_fail(error, KRC_E_STATE, "a database cannot be attached after a partition was "
                         "assigned: attach it first");
+    handle->is_attached = true;
     return krc_store_attach(&handle->store, db, error);
 }
 
-/* ---- What there is ------------------------------------------------------------------------- */
+/* ---- What is assigned ----------------------------------------------------------------------- */
 
-bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)
+static bool is_part(const struct krc_part *part, const char *topic, int32_t partition)
 {
-    if (i >= handle->places.count)
-        return false;
-    const struct krc_log_place *place = &handle->places.list[i];
-    *partition = (struct krc_partition){.topic = place->topic,
-                                        .partition = place->partition,
-                                        .path = place->folder,
-                                        .high_watermark = place->high_watermark};
-    return true;
+    return part->place.partition == partition && strcmp(part->place.topic, topic) == 0;
 }
 
 struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t partition)
 {
-    for (size_t i = 0; i < handle->part_count; i++) {
-        struct krc_part *part = handle->parts[i];
-        if (part->place->partition == partition && strcmp(part->place->topic, topic) == 0)
-            return part;
-    }
+    if (handle->found != NULL && is_part(handle->found, topic, partition))
+        return handle->found;
+    for (size_t i = 0; i < handle->part_count; i++)
+        if (is_part(handle->parts[i], topic, partition))
+            return handle->parts[i];
     return NULL;
-}
-
-static int no_such(const char *topic, int32_t partition, krc_error *error)
-{
-    int rc = krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d", topic,
-                      (int)partition);
-    krc_error_at(error, topic, partition, -1, -1);
-    return rc;
-}
-
-/* Opens a partition's log aside from what is being read, for a question. */
-static int ask_source(krc *handle, const char *topic, int32_t partition,
-                      struct krc_logsource *source, krc_error *error)
-{
-    const struct krc_log_place *place = krc_log_places_get(&handle->places, topic, partition);
-    if (place == NULL)
-        return no_such(topic, partition, error);
-    return krc_logsource_open(source, place, handle->config, handle->codecs, error);
-}
-
-int krc_log_offsets(krc *handle, const char *topic, int32_t partition,
-                    struct krc_log_offsets *offsets, krc_error *error)
-{
-    struct krc_logsource source;
-    KRC_TRY(ask_source(handle, topic, partition, &source, error));
-    offsets->log_start_offset = source.log->log_start_offset;
-    offsets->log_end_offset = source.log_end;
-    offsets->high_watermark = source.log->place->high_watermark;
-    int rc = krc_logsource_stable(&source, &offsets->last_stable_offset, error);
-    krc_logsource_close(&source);
-    return rc;
-}
-
-int krc_offset_for_time(krc *handle, const char *topic, int32_t partition, int64_t timestamp_ms,
-                        int64_t *offset, krc_error *error)
-{
-    struct krc_logsource source;
-    KRC_TRY(ask_source(handle, topic, partition, &source, error));
-    int rc = krc_logsource_find_time(&source, timestamp_ms, offset, error);
-    krc_logsource_close(&source);
-    return rc;
-}
-
-/* ---- What is assigned ---------------------------------------------------------------------- */
-
-/* Without a topic id on both sides, a topic made again under its old name is not told from
- * the old one.  Said once. */
-static void tell_unprotected(krc *handle, const struct krc_log_place *place)
-{
-    if (handle->told_unprotected)
-        return;
-    handle->told_unprotected = true;
-    struct krc_event event = {
-        .type = KRC_EVENT_NOTE,
-        .topic = place->topic,
-        .partition = place->partition,
-        .message = KRC_UNPROTECTED};
-    krc_push_event(handle, &event);
-}
-
-static int load_stored(struct krc_part *part, krc_error *error)
-{
-    krc *handle = part->krc;
-    bool follows = part->start == KRC_STORED;
-    if (handle->store == NULL)
-        return KRC_OK;
-    int rc = krc_ledger_load(&part->ledger, handle->store, krc_store_group(handle->config),
-                             follows, &part->stored, error);
-    if (rc == 1 && follows && krc_ledger_unprotected(&part->ledger, &part->stored))
-        tell_unprotected(handle, part->place);
-    return rc < 0 ? rc : KRC_OK;
 }
 
 static int check_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
                         krc_error *error)
 {
-    if (krc_log_places_get(&handle->places, topic, partition) == NULL)
-        return no_such(topic, partition, error);
-    if (krc_find_part(handle, topic, partition) != NULL)
-        return krc_fail(error, KRC_E_STATE, "%s-%d is assigned already", topic, (int)partition);
-    if (start == KRC_STORED && handle->store == NULL)
-        return krc_fail(error, KRC_E_STATE,
-                        "%s-%d cannot start at the stored offset: offset.store.file is not set",
-                        topic, (int)partition);
-    if (start < KRC_STORED)
+    bool has_group = handle->net != NULL && handle->config->group_id[0] != '\0';
+    if (handle->net == NULL && krc_log_places_get(&handle->places, topic, partition) == NULL) {
+        int rc = krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d", topic,
+                          (int)partition);
+        krc_error_at(error, topic, partition, -1, -1);
+        return rc;
+    }
+    if (partition < 0 || start < KRC_STORED)
         return krc_fail(error, KRC_E_INVALID, "%s-%d cannot start at %lld", topic, (int)partition,
                         (long long)start);
+    if (krc_find_part(handle, topic, partition) != NULL)
+        return krc_fail(error, KRC_E_STATE, "%s-%d is assigned already", topic, (int)partition);
+    if (start == KRC_STORED && handle->store == NULL && !has_group)
+        return krc_fail(error, KRC_E_STATE,
+                        "%s-%d cannot start at the stored offset: offset.store.file is not set, nor "
+                        "a cluster's group.id, and no database is attached",
+                        topic, (int)partition);
     return KRC_OK;
 }
 
-int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start, int64_t until,
-               krc_error *error)
+int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_place *log,
+                 int32_t partition, int64_t start, int64_t until, struct krc_part **out,
+                 krc_error *error)
 {
-    KRC_TRY(check_assign(handle, topic, partition, start, error));
     size_t size = (handle->part_count + 1) * sizeof *handle->parts;
     struct krc_part **parts = realloc(handle->parts, size);
     if (parts == NULL)
@@ -218,17 +206,109 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     if (part == NULL)
         return krc_fail_nomem(error, sizeof *part);
     part->krc = handle;
-    part->place = krc_log_places_get(&handle->places, topic, partition);
+    part->log = log;
+    part->topic = topic;
+    part->place = (struct krc_place){.topic = log != NULL ? log->topic : topic->name,
+                                     .partition = partition};
+    if (log != NULL)
+        part->place.topic_id = log->topic_id;
     part->start = start;
     part->until = until;
-    part->stable = part->log_end = -1;
+    part->standing = (struct krc_standing){-1, -1, -1, -1};
     krc_offsets_init(&part->tracker.offsets);
-    krc_ledger_init(&part->ledger, part->place);
-    int rc = load_stored(part, error);
-    if (rc < 0) {
-        part_free(part);
-        return rc;
-    }
+    krc_ledger_init(&part->ledger, &part->place);
     handle->parts[handle->part_count++] = part;
+    handle->open_count++;
+    handle->told_ended = false;
+    *out = part;
+    return KRC_OK;
+}
+
+int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start, int64_t until,
+               krc_error *error)
+{
+    struct krc_topic *known = NULL;
+    const struct krc_log_place *log = NULL;
+    struct krc_part *part;
+    KRC_TRY(check_assign(handle, topic, partition, start, error));
+    if (handle->net == NULL)
+        log = krc_log_places_get(&handle->places, topic, partition);
+    else if ((known = krc_topic_want(&handle->net->cluster, topic)) == NULL)
+        return krc_fail_nomem(error, strlen(topic));
+    KRC_TRY(krc_add_part(handle, known, log, partition, start, until, &part, error));
+    handle->seen_generation = 0; /* what is known of it is looked at */
+    if (handle->net != NULL)
+        return KRC_OK;
+    int rc = krc_part_load(part, error);
+    if (rc < 0) {
+        handle->part_count--;
+        handle->open_count--;
+        krc_part_free(part);
+    }
+    return rc;
+}
+
+int krc_unassign(krc *handle, const char *topic, int32_t partition)
+{
+    struct krc_part *part = krc_find_part(handle, topic, partition);
+    size_t at = 0;
+    if (part == NULL)
+        return KRC_E_NOT_FOUND;
+    krc_commit_wait(handle);
+    for (struct krc_batch *batch = handle->out; batch != NULL; batch = batch->next)
+        if (batch->part == part)
+            batch->part = NULL;
+    while (handle->parts[at] != part)
+        at++;
+    handle->part_count--;
+    memmove(&handle->parts[at], &handle->parts[at + 1],
+            (handle->part_count - at) * sizeof *handle->parts);
+    handle->turn -= handle->turn > at;
+    handle->open_count -= part->state != KRC_PART_DONE;
+    handle->found = NULL;
+    krc_part_free(part);
+    return KRC_OK;
+}
+
+static int set_paused(krc *handle, const char *topic, int32_t partition, bool paused)
+{
+    struct krc_part *part = krc_find_part(handle, topic, partition);
+    if (part == NULL)
+        return KRC_E_NOT_FOUND;
+    part->paused = paused;
+    if (handle->net != NULL && part->state == KRC_PART_OPEN)
+        krc_remote_pause(krc_netsource_of(part->tracker.source)->remote, paused);
+    return KRC_OK;
+}
+
+int krc_pause(krc *handle, const char *topic, int32_t partition)
+{
+    return set_paused(handle, topic, partition, true);
+}
+
+int krc_resume(krc *handle, const char *topic, int32_t partition)
+{
+    return set_paused(handle, topic, partition, false);
+}
+
+int krc_seek(krc *handle, const char *topic, int32_t partition, int64_t offset, krc_error *error)
+{
+    struct krc_part *part = krc_find_part(handle, topic, partition);
+    if (part == NULL)
+        return krc_fail(error, KRC_E_NOT_FOUND, "%s-%d is not assigned", topic, (int)partition);
+    if (offset < KRC_EARLIEST)
+        return krc_fail(error, KRC_E_INVALID, "%s-%d cannot go on at %lld", topic, (int)partition,
+                        (long long)offset);
+    krc_spans_clear(&part->spans);
+    if (part->state == KRC_PART_OPEN)
+        return krc_tracker_assign(&part->tracker, offset, NULL, error);
+    part->start = offset;
+    if (part->state == KRC_PART_DONE) {
+        part->state = KRC_PART_WAITS;
+        handle->open_count++;
+        handle->turn = 0;
+        handle->seen_generation = 0;
+        handle->told_ended = false;
+    }
     return KRC_OK;
 }

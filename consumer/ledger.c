@@ -23,7 +23,7 @@ const char *krc_store_group(const krc_config *config)
     return config->group_id[0] != '\0' ? config->group_id : "default";
 }
 
-void krc_ledger_init(struct krc_ledger *ledger, const struct krc_log_place *place)
+void krc_ledger_init(struct krc_ledger *ledger, const struct krc_place *place)
 {
     *ledger = (struct krc_ledger){.place = place, .history = 1, .base = nothing};
 }
@@ -52,7 +52,7 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
                     bool follows, struct krc_start *start, krc_error *error)
 {
     struct krc_stored row;
-    const struct krc_log_place *place = ledger->place;
+    const struct krc_place *place = ledger->place;
     *start = (struct krc_start){.found = false};
     int rc = krc_store_load(store, group, place->topic, place->partition, &row, error);
     if (rc <= 0)
@@ -65,7 +65,7 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
     ledger->history = row.history;
     ledger->base = row.account;
     if (!follows && !krc_ledger_unprotected(ledger, start) &&
-        memcmp(&row.topic_id, &place->topic_id, sizeof row.topic_id) != 0)
+        !krc_uuid_equal(&row.topic_id, &place->topic_id))
         begin_history(ledger);
     return 1;
 }
@@ -115,7 +115,7 @@ struct krc_account krc_ledger_account(const struct krc_ledger *ledger,
 static int put_resets(struct krc_ledger *ledger, struct krc_store *store, const char *group,
                       krc_error *error)
 {
-    const struct krc_log_place *place = ledger->place;
+    const struct krc_place *place = ledger->place;
     if (ledger->forgotten)
         return krc_fail(error, KRC_E_NOMEM,
                         "memory ran out when the position of %s-%d was reset, so that this cannot "
@@ -133,7 +133,7 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
                    const struct krc_point *point, int64_t commit_time_ms, bool settled,
                    krc_error *error)
 {
-    const struct krc_log_place *place = ledger->place;
+    const struct krc_place *place = ledger->place;
     struct krc_stored row = {
         .offset = point->offset,
         .leader_epoch = point->epoch,
@@ -147,7 +147,24 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
     return put_resets(ledger, store, group, error);
 }
 
-void krc_ledger_committed(struct krc_ledger *ledger)
+void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count)
 {
-    ledger->reset_count = 0;
+    ledger->reset_count -= reset_count;
+    if (ledger->reset_count > 0)
+        memmove(ledger->resets, ledger->resets + reset_count,
+                ledger->reset_count * sizeof *ledger->resets);
+}
+
+int krc_ledger_copy(struct krc_ledger *copy, const struct krc_ledger *ledger,
+                    const struct krc_place *place, krc_error *error)
+{
+    size_t size = ledger->reset_count * sizeof *ledger->resets;
+    *copy = *ledger;
+    copy->place = place;
+    copy->resets = malloc(size + 1);
+    if (copy->resets == NULL)
+        return krc_fail_nomem(error, size);
+    if (size > 0)
+        memcpy(copy->resets, ledger->resets, size);
+    return KRC_OK;
 }

@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 struct krc_ledger {
-    const struct krc_log_place *place;
+    const struct krc_place *place;
     int32_t history;         /* of what is being read */
     struct krc_account base; /* what the store has of this history, before this run */
     struct krc_ledger_reset *resets; /* to be committed with the offset they led to */
@@ -17,7 +17,7 @@ struct krc_ledger {
     bool forgotten; /* a reset, for want of memory: to commit without it would hide it */
 };
 
-void krc_ledger_init(struct krc_ledger *ledger, const struct krc_log_place *place);
+void krc_ledger_init(struct krc_ledger *ledger, const struct krc_place *place);
 void krc_ledger_free(struct krc_ledger *ledger);
 
 /* Reads what is stored, which `start` then tells; 1 found, 0 none.  Where `follows` is false,
@@ -45,8 +45,12 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
                    const struct krc_point *point, int64_t commit_time_ms, bool settled,
                    krc_error *error) KRC_MUST_USE;
 
-/* It is on disk. */
-void krc_ledger_committed(struct krc_ledger *ledger);
+/* It is on disk, with the first so many resets. */
+void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count);
+
+/* A copy that another thread may put; to be freed as the other is. */
+int krc_ledger_copy(struct krc_ledger *copy, const struct krc_ledger *ledger,
+                    const struct krc_place *place, krc_error *error) KRC_MUST_USE;
 
 /* Wall-clock time, in milliseconds. */
 int64_t krc_now_ms(void);

@@ -1,17 +1,25 @@
 #include "consumer/logsource.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "consumer/take.h"
+
+static const struct krc_source_ops ops;
 
 int krc_logsource_open(struct krc_logsource *source, const struct krc_log_place *place,
                        const krc_config *config, struct krc_codecs *codecs, krc_error *error)
 {
     *source = (struct krc_logsource){
-        .config = config,
-        .codecs = codecs,
+        .base = {.ops = &ops,
+                 .codecs = codecs,
+                 .config = config,
+                 .topic_id = place->topic_id,
+                 .until = KRC_NO_END,
+                 .records_left = KRC_NO_END},
         .expected = -1,
         .stable = INT64_MAX,
-        .records_left = KRC_NO_END,
         .compacted = place->cleaned_to >= 0,
     };
     KRC_TRY(krc_log_open(&source->log, place, config->format_07, error));
@@ -32,11 +40,6 @@ void krc_logsource_close(struct krc_logsource *source)
     *source = (struct krc_logsource){0};
 }
 
-const char *krc_logsource_tail(const struct krc_logsource *source)
-{
-    return krc_reader_tail(source->reader);
-}
-
 /* ---- The pieces of a fetch ----------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)
@@ -52,7 +55,7 @@ static int move(struct krc_logsource *s, int64_t position, bool settled, krc_err
     s->stable = INT64_MAX;
     s->settled = settled;
     KRC_TRY(krc_reader_seek(s->reader, position, error));
-    if (!s->config->read_uncommitted) {
+    if (!s->base.config->read_uncommitted) {
         KRC_TRY(krc_lookahead_begin(&s->ahead, position, settled, &s->stable, error));
         s->settled = s->stable > position;
     }
@@ -75,50 +78,41 @@ static int have_batch(struct krc_logsource *s, int64_t position, krc_error *erro
     return 1;
 }
 
-static void set_passed(struct krc_item *item, int64_t to, enum krc_fate fate)
-{
-    item->type = KRC_ITEM_PASSED;
-    item->to = to;
-    item->fate = fate;
-}
-
-/* Compaction leaves holes, emptied batches and delete horizons; and gaps between batches, which
- * are told from lost ones by those traces. */
-static bool shows_compaction(const struct krc_batch_header *h)
-{
-    return h->has_delete_horizon ||
-           (h->magic == 2 && h->count <= h->last_offset - h->base_offset);
-}
-
 /* Offsets up to `to` are in no batch. */
-static void pass_gap(const struct krc_logsource *s, struct krc_item *item, int64_t to)
+static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to,
+                    krc_error *error)
 {
+    struct krc_logsource *s = krc_logsource_of(source);
+    (void)error;
     int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : to;
     if (item->from < first) {
-        set_passed(item, least(to, first), KRC_LOST);
+        krc_set_passed(item, least(to, first), KRC_LOST);
         snprintf(item->why, sizeof item->why,
                  "offsets %lld to %lld lie between the log start offset and the first segment in "
                  "%s: they may be in remote storage",
                  (long long)item->from, (long long)item->to - 1, s->log->place->folder);
-        return;
+        return KRC_ANSWERED;
     }
-    set_passed(item, to, s->compacted ? KRC_ABSENT : KRC_LOST);
+    krc_set_passed(item, to, s->compacted ? KRC_ABSENT : KRC_LOST);
     if (item->fate == KRC_LOST)
         snprintf(item->why, sizeof item->why,
                  "offsets %lld to %lld are in no batch and in no file of %s, and nothing there was "
                  "compacted: segments are missing",
                  (long long)item->from, (long long)to - 1, s->log->place->folder);
+    return KRC_ANSWERED;
 }
 
 /* No batch follows.  An empty last segment begins where the log ends; otherwise it ends here,
  * wherever damage made it seem to end. */
-static void pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t until)
+static int pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t until,
+                       krc_error *error)
 {
     const struct krc_log *log = s->log;
     int64_t base = log->segment_count > 0 ? log->segments[log->segment_count - 1].base_offset : 0;
     s->log_end = base > item->from ? base : item->from;
     if (item->from < s->log_end)
-        pass_gap(s, item, least(s->log_end, until));
+        KRC_TRY(pass_gap(&s->base, item, least(s->log_end, until), error));
+    return KRC_OK;
 }
 
 /* Goes past what the reader could not read, as "skip.corrupt.batches" allows.  Where nothing
@@ -129,7 +123,7 @@ static int skip_unreadable(struct krc_logsource *s, struct krc_item *item, int64
     struct krc_damage damage;
     KRC_TRY(krc_reader_resync(s->reader, &damage, error));
     int64_t to = damage.skip_to > item->from ? damage.skip_to : damage.to;
-    set_passed(item, least(to, until), KRC_SKIPPED);
+    krc_set_passed(item, least(to, until), KRC_SKIPPED);
     snprintf(item->why, sizeof item->why, "%.500s", cause->message);
     return KRC_OK;
 }
@@ -138,147 +132,55 @@ static int corrupt(struct krc_logsource *s, struct krc_item *item, int64_t until
                    krc_error *error)
 {
     krc_error_at(error, s->log->place->topic, s->log->place->partition, item->from, -1);
-    if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
+    if (rc != KRC_E_CORRUPT || !s->base.config->skip_corrupt)
         return rc;
     krc_error cause = *error;
     return skip_unreadable(s, item, until, &cause, error);
 }
 
-/* A batch that was read, but whose inside is broken or undecidable. */
-static int pass_broken(struct krc_logsource *s, struct krc_item *item, int64_t to, int rc,
-                       krc_error *error)
+/* Why a transactional batch of records is dropped, or not. */
+static int fate(struct krc_source *source, const struct krc_batch_header *header,
+                enum krc_txn_fate *fate, krc_error *error)
 {
+    struct krc_logsource *s = krc_logsource_of(source);
+    KRC_TRY(krc_lookahead_fate(&s->ahead, header, fate, error));
+    if (*fate == KRC_TXN_UNDECIDED)
+        s->stable = header->base_offset;
+    return KRC_OK;
+}
+
+static void explain(struct krc_source *source, krc_error *error)
+{
+    struct krc_logsource *s = krc_logsource_of(source);
     krc_log_batch_place(s->log, &s->batch, error);
-    if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
-        return rc;
-    s->has_batch = false;
-    set_passed(item, to, KRC_SKIPPED);
-    snprintf(item->why, sizeof item->why, "%.500s", error->message);
-    return KRC_OK;
 }
 
-/* What the transaction filter says of the batch in hand: RECORDS where it is to be delivered. */
-static int filter(struct krc_logsource *s, struct krc_item *item, int64_t to, krc_error *error)
+static void count_beyond_high_watermark(struct krc_logsource *s, const struct krc_item *item)
 {
-    const struct krc_batch_header *h = &s->batch.header;
-    int type;
-    item->type = KRC_ITEM_RECORDS;
-    if (h->control) {
-        int rc = krc_batch_control_type(s->batch.bytes, h, &type, error);
-        if (rc < 0)
-            return pass_broken(s, item, to, rc, error);
-        set_passed(item, to, KRC_CONTROL);
-        return KRC_OK;
-    }
-    if (s->config->read_uncommitted || !h->transactional)
-        return KRC_OK;
-    enum krc_txn_fate fate;
-    KRC_TRY(krc_lookahead_fate(&s->ahead, h, &fate, error));
-    switch (fate) {
-    case KRC_TXN_COMMITTED:
-        return KRC_OK;
-    case KRC_TXN_ABORTED:
-        set_passed(item, to, KRC_ABORTED);
-        return KRC_OK;
-    case KRC_TXN_UNDECIDED:
-        s->stable = h->base_offset;
-        item->type = KRC_ITEM_END;
-        return KRC_OK;
-    case KRC_TXN_DOUBTFUL:
-        break;
-    }
-    set_passed(item, to, KRC_SKIPPED);
-    snprintf(item->why, sizeof item->why,
-             "offsets %lld to %lld belong to a transaction of producer %lld whose end is not to be "
-             "told: a corrupt batch lies before its next marker",
-             (long long)item->from, (long long)to - 1, (long long)h->producer_id);
-    return KRC_OK;
-}
-
-/* Opens the batch in hand.  A compressed magic 0 or 1 wrapper shows only now where it begins. */
-static int open_records(struct krc_logsource *s, struct krc_buffer *scratch,
-                        struct krc_item *item, krc_error *error)
-{
-    return krc_records_open(&item->records, s->batch.bytes, &s->batch.header, s->codecs,
-                            (size_t)s->config->max_decompressed_bytes, scratch, error);
-}
-
-static bool is_wrapper(const struct krc_batch_header *h)
-{
-    return (h->magic == 0 || h->magic == 1) && h->codec != KRC_NONE;
-}
-
-/* Where the records end of which `count` are wanted, from the item's begin on. */
-static int64_t end_of_records(const struct krc_item *item, int64_t count)
-{
-    struct krc_records records = item->records;
-    struct krc_record record = {.offset = item->from};
-    while (count > 0 && krc_records_next(&records, &record))
-        count -= record.offset >= item->from;
-    return record.offset + 1;
-}
-
-static void hand_out(struct krc_logsource *s, struct krc_item *item, int64_t to)
-{
-    item->count = krc_records_count_between(&item->records, item->from, to);
-    if (item->count > s->records_left) {
-        if (s->whole_batches) {
-            item->type = KRC_ITEM_END;
-            item->to = item->from;
-            item->batch.bytes = NULL; /* it is not taken */
-            s->records_left = 0;
-            return;
-        }
-        to = end_of_records(item, s->records_left);
-        item->count = krc_records_count_between(&item->records, item->from, to);
-    }
-    s->records_left -= item->count;
-    item->delivered = s->batch.header.magic == KRC_MAGIC_07 ? item->count > 0 : item->count;
-    item->to = to;
     int64_t mark = s->log->place->high_watermark;
-    if (item->count == 0)
-        set_passed(item, to, KRC_ABSENT);
-    else if (mark >= 0 && to > mark)
-        s->beyond_high_watermark +=
-            krc_records_count_between(&item->records, mark > item->from ? mark : item->from, to);
+    if (item->type == KRC_ITEM_RECORDS && mark >= 0 && item->to > mark)
+        s->beyond_high_watermark += krc_records_count_between(
+            &item->records, mark > item->from ? mark : item->from, item->to);
 }
 
 /* The batch in hand reaches the position: what is it? */
 static int take_batch(struct krc_logsource *s, int64_t until, struct krc_buffer *scratch,
                       struct krc_item *item, krc_error *error)
 {
-    const struct krc_batch_header *h = &s->batch.header;
-    int64_t base = h->base_offset, to = least(h->last_offset + 1, until);
-    bool opened = is_wrapper(h);
-    if (opened) {
-        int rc = open_records(s, scratch, item, error);
-        if (rc < 0)
-            return pass_broken(s, item, to, rc, error);
-        base = item->records.first_offset;
-        to = least(item->records.last_offset + 1, until);
+    struct krc_batch_view view = {
+        .header = s->batch.header, .bytes = s->batch.bytes, .chunk = s->batch.chunk};
+    bool taken = false;
+    int rc = krc_take_batch(&s->base, &view, until, scratch, item, &taken, error);
+    if (taken) {
+        s->has_batch = false;
+        s->compacted = s->compacted || krc_shows_compaction(&view.header);
     }
-    if (base > item->from) {
-        pass_gap(s, item, least(base, until));
-        return KRC_OK;
-    }
-    if (s->whole_batches && h->last_offset >= until)
-        return KRC_OK; /* an END */
-    item->batch = s->batch;
-    item->epoch = h->leader_epoch;
-    s->has_batch = false;
-    s->compacted = s->compacted || shows_compaction(h);
-    KRC_TRY(filter(s, item, to, error));
-    if (item->type != KRC_ITEM_RECORDS)
-        return KRC_OK;
-    int rc = opened ? KRC_OK : open_records(s, scratch, item, error);
-    if (rc < 0)
-        return pass_broken(s, item, to, rc, error);
-    hand_out(s, item, to);
-    return KRC_OK;
+    count_beyond_high_watermark(s, item);
+    return rc;
 }
 
-int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t until, bool settled,
-                        struct krc_buffer *scratch, struct krc_item *item, krc_error *error)
+static int fetch_item(struct krc_logsource *source, int64_t position, int64_t until, bool settled,
+                      struct krc_buffer *scratch, struct krc_item *item, krc_error *error)
 {
     item->type = KRC_ITEM_END;
     item->from = item->to = position;
@@ -291,7 +193,7 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
         }
         KRC_TRY(move(source, position, settled, error));
     }
-    if (position >= until || position >= source->stable || source->records_left <= 0)
+    if (position >= until || position >= source->stable || source->base.records_left <= 0)
         return KRC_OK;
     int rc = have_batch(source, position, error);
     if (rc < 0)
@@ -299,7 +201,7 @@ int krc_logsource_fetch(struct krc_logsource *source, int64_t position, int64_t 
     else if (rc > 0)
         rc = take_batch(source, until, scratch, item, error);
     else
-        pass_to_end(source, item, until);
+        rc = pass_to_end(source, item, until, error);
     source->expected = rc < 0 ? -1 : item->to;
     return rc < 0 ? rc : KRC_OK;
 }
@@ -312,14 +214,14 @@ int krc_logsource_stable(struct krc_logsource *source, int64_t *stable, krc_erro
         *stable = source->stable;
         return KRC_OK;
     }
-    return krc_last_stable_offset(source->log, source->log_end, source->config->skip_corrupt,
+    return krc_last_stable_offset(source->log, source->log_end, source->base.config->skip_corrupt,
                                   stable, error);
 }
 
 int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *error)
 {
     *end = source->log_end;
-    return source->config->read_uncommitted ? KRC_OK : krc_logsource_stable(source, end, error);
+    return source->base.config->read_uncommitted ? KRC_OK : krc_logsource_stable(source, end, error);
 }
 
 int krc_logsource_batch_at(struct krc_logsource *source, int64_t offset,
@@ -343,9 +245,9 @@ static int find_in_batch(struct krc_logsource *s, const struct krc_log_batch *ba
     struct krc_records records;
     struct krc_record record;
     *offset = -1;
-    int rc = krc_records_open(&records, batch->bytes, &batch->header, s->codecs,
-                              (size_t)s->config->max_decompressed_bytes, scratch, error);
-    if (rc == KRC_E_CORRUPT && s->config->skip_corrupt)
+    int rc = krc_records_open(&records, batch->bytes, &batch->header, s->base.codecs,
+                              (size_t)s->base.config->max_decompressed_bytes, scratch, error);
+    if (rc == KRC_E_CORRUPT && s->base.config->skip_corrupt)
         return KRC_OK;
     KRC_TRY(rc);
     while (*offset < 0 && krc_records_next(&records, &record))
@@ -358,7 +260,7 @@ static int find_in_batch(struct krc_logsource *s, const struct krc_log_batch *ba
 static int go_past_damage(struct krc_logsource *s, int rc, krc_error *error)
 {
     struct krc_damage damage;
-    if (rc != KRC_E_CORRUPT || !s->config->skip_corrupt)
+    if (rc != KRC_E_CORRUPT || !s->base.config->skip_corrupt)
         return rc;
     KRC_TRY(krc_reader_resync(s->reader, &damage, error));
     return 1;
@@ -396,4 +298,152 @@ int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, 
     if (*offset < 0 || *offset > end)
         *offset = end;
     return rc;
+}
+
+/* ---- As a source --------------------------------------------------------------------------- */
+
+struct krc_logsource *krc_logsource_of(struct krc_source *source)
+{
+    return source->ops == &ops ? (struct krc_logsource *)source : NULL;
+}
+
+static const struct krc_logsource *log_of(const struct krc_source *source)
+{
+    return (const struct krc_logsource *)source;
+}
+
+static enum krc_notice notice(struct krc_source *source)
+{
+    (void)source;
+    return KRC_NOTICE_NONE;
+}
+
+static int epoch_end(struct krc_source *source, int32_t epoch, int32_t *found, int64_t *end,
+                     krc_error *error)
+{
+    struct krc_logsource *s = krc_logsource_of(source);
+    (void)error;
+    if (!krc_log_epoch_end(s->log, epoch, s->log_end, found, end))
+        *found = -1;
+    return KRC_ANSWERED;
+}
+
+static int range(struct krc_source *source, int64_t position, int64_t *start, int64_t *end,
+                 krc_error *error)
+{
+    struct krc_logsource *s = krc_logsource_of(source);
+    (void)position, (void)error;
+    *start = s->log->log_start_offset;
+    *end = s->log_end;
+    return KRC_ANSWERED;
+}
+
+static int where(struct krc_source *source, enum krc_ask ask, int64_t timestamp_ms,
+                 int64_t *offset, krc_error *error)
+{
+    struct krc_logsource *s = krc_logsource_of(source);
+    if (ask == KRC_ASK_TIME)
+        KRC_TRY(krc_logsource_find_time(s, timestamp_ms, offset, error));
+    else if (ask == KRC_ASK_END)
+        KRC_TRY(krc_logsource_end(s, offset, error));
+    else
+        *offset = s->log->log_start_offset;
+    return KRC_ANSWERED;
+}
+
+/* A log folder's end is the end as it is. */
+static int64_t until_of(const struct krc_source *source)
+{
+    return source->until == KRC_LATEST ? KRC_NO_END : source->until;
+}
+
+static int fetch(struct krc_source *source, int64_t position, bool settled,
+                 struct krc_buffer *scratch, struct krc_item *item, krc_error *error)
+{
+    KRC_TRY(fetch_item(krc_logsource_of(source), position, until_of(source), settled, scratch, item,
+                       error));
+    return KRC_ANSWERED;
+}
+
+/* The whole log is stable where reading has come to its end without meeting an open transaction. */
+static void standing(const struct krc_source *source, struct krc_standing *standing)
+{
+    const struct krc_logsource *s = log_of(source);
+    bool whole = s->expected == s->log_end && !s->base.config->read_uncommitted;
+    *standing = (struct krc_standing){
+        .log_start_offset = s->log->log_start_offset,
+        .last_stable_offset = s->stable != INT64_MAX ? s->stable : whole ? s->log_end : -1,
+        .high_watermark = s->log->place->high_watermark,
+        .log_end_offset = s->log_end,
+    };
+}
+
+static int64_t undecided(const struct krc_source *source)
+{
+    const struct krc_logsource *s = log_of(source);
+    int64_t end = least(until_of(source), s->log_end);
+    return end > s->stable ? end - s->stable : 0;
+}
+
+static bool settled(const struct krc_source *source)
+{
+    const struct krc_logsource *s = log_of(source);
+    return s->settled && !s->base.config->read_uncommitted;
+}
+
+static bool remark(const struct krc_source *source, int i, int64_t *from, char *text, size_t size)
+{
+    const struct krc_logsource *s = log_of(source);
+    const char *tail = krc_reader_tail(s->reader);
+    bool has_tail = tail[0] != '\0';
+    if (i == 0 && has_tail) {
+        *from = s->log_end;
+        snprintf(text, size, "%s", tail);
+        return true;
+    }
+    if (i != has_tail || s->beyond_high_watermark == 0)
+        return false;
+    *from = s->log->place->high_watermark;
+    snprintf(text, size,
+             "%lld records lie at or beyond the checkpointed high watermark %lld: the broker may "
+             "not have shown them to consumers yet (--until hwm stops before them)",
+             (long long)s->beyond_high_watermark, (long long)*from);
+    return true;
+}
+
+static void close_source(struct krc_source *source)
+{
+    krc_logsource_close(krc_logsource_of(source));
+    free(source);
+}
+
+static const struct krc_source_ops ops = {
+    .notice = notice,
+    .epoch_end = epoch_end,
+    .range = range,
+    .where = where,
+    .fetch = fetch,
+    .gap = pass_gap,
+    .fate = fate,
+    .explain = explain,
+    .standing = standing,
+    .undecided = undecided,
+    .settled = settled,
+    .remark = remark,
+    .close = close_source,
+};
+
+int krc_logsource_new(struct krc_source **source, const struct krc_log_place *place,
+                      const krc_config *config, struct krc_codecs *codecs, krc_error *error)
+{
+    struct krc_logsource *s = malloc(sizeof *s);
+    if (s == NULL)
+        return krc_fail_nomem(error, sizeof *s);
+    int rc = krc_logsource_open(s, place, config, codecs, error);
+    if (rc < 0) {
+        free(s);
+        return rc;
+    }
+    *source = &s->base;
+    return KRC_OK;
 }

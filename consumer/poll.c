@@ -1,11 +1,12 @@
 /*
- * Polling: partitions in the order they were assigned, one after the other; batches; events.
+ * Polling: events, batches, and whose turn it is.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumer/handle.h"
+#include "consumer/netsource.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -80,33 +81,25 @@ static void unlink_batch(struct krc_batch *batch)
         batch->next->back = batch->back;
 }
 
-static struct krc_batch *take_batch(krc *handle)
+struct krc_batch *krc_take_batch_slot(krc *handle)
 {
     struct krc_batch *batch = handle->reuse;
-    if (batch == NULL)
-        return calloc(1, sizeof *batch);
+    if (batch == NULL) {
+        batch = calloc(1, sizeof *batch);
+        if (batch != NULL)
+            batch->krc = handle;
+        return batch;
+    }
     unlink_batch(batch);
     ASAN_UNPOISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
     return batch;
 }
 
-static void put_back(krc *handle, struct krc_batch *batch)
+void krc_put_batch_slot(krc *handle, struct krc_batch *batch)
 {
     krc_buffer_trim(&batch->scratch, SCRATCH_KEPT);
     ASAN_POISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
     link_first(&handle->reuse, batch);
-}
-
-static void add_span(struct krc_part *part, struct krc_batch *batch)
-{
-    const struct krc_tracker *tracker = &part->tracker;
-    batch->span = part->spans.end;
-    krc_spans_add(&part->spans, &(struct krc_span){.from = batch->item.from,
-                                                   .to = batch->item.to,
-                                                   .before = tracker->before.account,
-                                                   .epoch_before = tracker->before.epoch,
-                                                   .epoch = batch->item.epoch,
-                                                   .batch = batch});
 }
 
 int krc_next(krc_batch *batch, struct krc_record *record)
@@ -123,8 +116,8 @@ void krc_batch_info(const krc_batch *batch, struct krc_batch_info *info)
 {
     const struct krc_item *item = &batch->item;
     *info = (struct krc_batch_info){
-        .topic = batch->part->place->topic,
-        .partition = batch->part->place->partition,
+        .topic = batch->place.topic,
+        .partition = batch->place.partition,
         .leader_epoch = item->epoch,
         .base_offset = item->batch.header.base_offset,
         .next_offset = item->to,
@@ -137,91 +130,130 @@ void krc_release(krc_batch *batch)
 {
     if (batch == NULL)
         return;
-    struct krc_part *part = batch->part;
-    krc_spans_release(&part->spans, batch->span);
+    if (batch->part != NULL)
+        krc_spans_release(&batch->part->spans, batch->span);
     krc_chunk_drop(batch->item.batch.chunk);
     unlink_batch(batch);
-    put_back(part->krc, batch);
+    krc_put_batch_slot(batch->krc, batch);
 }
 
 /* ---- Polling ------------------------------------------------------------------------------- */
 
-static int open_part(struct krc_part *part, krc_error *error)
+static void hand_out(krc *handle, struct krc_part *part, struct krc_batch *batch)
 {
-    KRC_TRY(krc_tracker_open(&part->tracker, part->place, part->krc->config, part->krc->codecs,
-                             krc_part_event, part, error));
-    part->state = KRC_PART_OPEN;
-    part->tracker.now_ms = krc_now_ms();
-    return krc_tracker_assign(&part->tracker, part->start, part->until, &part->stored, error);
+    handle->found = part;
+    link_first(&handle->out, batch);
 }
 
-/* The end, or an error: what stays to be known is kept, the files are closed. */
-static void end_part(struct krc_part *part)
+/* Partitions one after the other.  Those that are paused are passed by. */
+static int next_of_folders(krc *handle, struct krc_batch *batch, krc_error *error)
 {
-    const struct krc_logsource *source = &part->tracker.source;
-    if (part->state == KRC_PART_OPEN) {
-        int64_t end = part->until < source->log_end ? part->until : source->log_end;
-        bool whole = part->tracker.offsets.state == KRC_ENDED &&
-                     part->tracker.offsets.position == source->log_end;
-        if (source->stable != INT64_MAX) {
-            part->stable = source->stable;
-            part->undecided = end > source->stable ? end - source->stable : 0;
-        } else if (whole && !part->krc->config->read_uncommitted) {
-            part->stable = source->log_end;
+    for (size_t i = handle->turn; i < handle->part_count; i++) {
+        struct krc_part *part = handle->parts[i];
+        if (part->state == KRC_PART_DONE || part->paused)
+            continue;
+        handle->turn = i;
+        int rc = krc_part_next(part, batch, error);
+        if (rc == KRC_ITEM_RECORDS) {
+            hand_out(handle, part, batch);
+            return 1;
         }
-        part->log_end = source->log_end;
-        part->settled = krc_tracker_settled(&part->tracker);
-        krc_tracker_close(&part->tracker);
+        krc_part_end(part);
+        if (rc < 0)
+            return rc;
     }
-    part->state = KRC_PART_DONE;
+    handle->turn = 0; /* those that were paused may go on */
+    return 0;
 }
 
-/* 1 a batch, 0 the partition's end. */
-static int poll_part(struct krc_part *part, struct krc_batch *batch, krc_error *error)
+/* A partition keeps its turn for the rest of what one fetch brought, and then is the last. */
+static void turn_over(krc *handle, struct krc_part *part, const struct krc_batch *batch)
 {
-    struct krc_item *item = &batch->item;
-    if (part->state == KRC_PART_WAITS)
-        KRC_TRY(open_part(part, error));
-    /* first, for the position must not pass a batch that is not handed out */
-    KRC_TRY(krc_spans_reserve(&part->spans, error));
-    do
-        KRC_TRY(krc_tracker_next(&part->tracker, &batch->scratch, item, error));
-    while (item->type == KRC_ITEM_PASSED);
-    if (item->type == KRC_ITEM_END)
-        return 0;
-    add_span(part, batch);
-    return 1;
+    struct krc_remote *remote = krc_netsource_of(part->tracker.source)->remote;
+    const struct krc_chunk *chunk = batch->item.batch.chunk;
+    if (part->chunk == chunk)
+        return;
+    part->chunk = chunk;
+    krc_remote_not_ready(remote);
+    krc_remote_ready(remote);
+    if (!handle->is_embedded)
+        krc_loop_run(handle->net->loop, 0); /* the next fetch is sent, and what came is taken */
+}
+
+static int next_of_cluster(krc *handle, struct krc_batch *batch, krc_error *error)
+{
+    struct krc_remote *remote;
+    while ((remote = krc_remote_first_ready(&handle->net->cluster)) != NULL) {
+        struct krc_part *part = remote->owner;
+        int rc = part->paused ? KRC_ITEM_WAIT : krc_part_next(part, batch, error);
+        if (rc == KRC_ITEM_WAIT) {
+            krc_remote_not_ready(remote);
+            continue;
+        }
+        if (rc == KRC_ITEM_RECORDS) {
+            hand_out(handle, part, batch);
+            turn_over(handle, part, batch);
+            return 1;
+        }
+        krc_part_end(part);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int krc_next_batch(krc *handle, krc_batch **out, krc_error *error)
+{
+    struct krc_batch *batch = krc_take_batch_slot(handle);
+    *out = NULL;
+    if (batch == NULL)
+        return krc_fail_nomem(error, sizeof *batch);
+    int rc = handle->net == NULL ? next_of_folders(handle, batch, error)
+                                 : next_of_cluster(handle, batch, error);
+    if (rc > 0)
+        *out = batch;
+    else
+        krc_put_batch_slot(handle, batch);
+    return rc;
+}
+
+bool krc_ended(const krc *handle)
+{
+    return handle->open_count == 0;
+}
+
+/* Subscriptions may still find what is not there yet. */
+static bool is_over(const krc *handle)
+{
+    return handle->net == NULL || (handle->open_count == 0 && handle->part_count > 0);
+}
+
+static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_error *error)
+{
+    for (;;) {
+        if (handle->net != NULL)
+            KRC_TRY(krc_follow_metadata(handle, error));
+        int rc = krc_next_batch(handle, out, error);
+        if (rc != 0)
+            return rc;
+        if (atomic_exchange(&handle->woken, false) || is_over(handle) ||
+            krc_loop_now_ms() >= deadline_ms)
+            return 0;
+        krc_loop_run(handle->net->loop, deadline_ms);
+    }
 }
 
 int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
 {
-    (void)timeout_ms; /* a log folder has all it will have */
+    krc_error error; /* may also tell what was only skipped */
+    int64_t deadline_ms = timeout_ms < 0 ? INT64_MAX : krc_loop_now_ms() + timeout_ms;
     *out = NULL;
     handle->error = (krc_error){.code = KRC_OK, .partition = -1, .offset = -1, .file_position = -1};
-    krc_error error; /* may also tell what was only skipped */
-    struct krc_batch *batch = take_batch(handle);
-    if (batch == NULL)
-        return krc_fail_nomem(&handle->error, sizeof *batch);
-    int rc = 0;
-    for (; handle->turn < handle->part_count; handle->turn++) {
-        struct krc_part *part = handle->parts[handle->turn];
-        if (part->state == KRC_PART_DONE)
-            continue;
-        batch->part = part;
-        rc = poll_part(part, batch, &error);
-        if (rc > 0) {
-            krc_chunk_hold(batch->item.batch.chunk);
-            link_first(&handle->out, batch);
-            *out = batch;
-            return 1;
-        }
-        end_part(part);
-        if (rc < 0) {
-            handle->error = error;
-            break;
-        }
-    }
-    put_back(handle, batch);
+    int rc = handle->is_embedded
+                 ? krc_fail(&error, KRC_E_STATE, "an embedded consumer has callbacks instead")
+                 : poll_until(handle, deadline_ms, out, &error);
+    if (rc < 0)
+        handle->error = error;
     return rc;
 }
 

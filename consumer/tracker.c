@@ -4,21 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-int krc_tracker_open(struct krc_tracker *tracker, const struct krc_log_place *place,
-                     const krc_config *config, struct krc_codecs *codecs,
-                     krc_tracker_event_fn *on_event, void *arg, krc_error *error)
+void krc_tracker_open(struct krc_tracker *tracker, struct krc_place *place, struct krc_source *source,
+                      krc_tracker_event_fn *on_event, void *arg)
 {
-    *tracker = (struct krc_tracker){
-        .place = place, .config = config, .until = KRC_NO_END, .on_event = on_event, .arg = arg};
+    *tracker = (struct krc_tracker){.place = place,
+                                    .source = source,
+                                    .config = source->config,
+                                    .on_event = on_event,
+                                    .arg = arg,
+                                    .told_end = -1};
     krc_offsets_init(&tracker->offsets);
-    int rc = krc_logsource_open(&tracker->source, place, config, codecs, error);
-    krc_error_at(rc < 0 ? error : NULL, place->topic, place->partition, -1, -1);
-    return rc;
 }
 
 void krc_tracker_close(struct krc_tracker *tracker)
 {
-    krc_logsource_close(&tracker->source);
+    if (tracker->source != NULL)
+        tracker->source->ops->close(tracker->source);
+    tracker->source = NULL;
 }
 
 struct krc_point krc_tracker_point(const struct krc_tracker *tracker)
@@ -75,6 +77,8 @@ static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u)
         [KRC_CAUSE_RECREATED] = KRC_EVENT_RECREATED,
     };
     char loss[160];
+    if (u->cause == KRC_CAUSE_RECREATED)
+        t->place->topic_id = t->source->topic_id;
     describe_loss(u, loss, sizeof loss);
     struct krc_event event = event_at(t, types[u->cause], u->from, u->to);
     snprintf(event.message, sizeof event.message, "%s: reset from %lld to %lld; %s",
@@ -91,20 +95,17 @@ static void tell_passed(struct krc_tracker *t, const struct krc_item *item)
              (long long)item->to, item->why);
 }
 
+/* Once at each place. */
 static void tell_end(struct krc_tracker *t)
 {
-    int64_t at = t->offsets.position;
-    if (t->told_end)
+    int64_t at = t->offsets.position, from;
+    struct krc_event event;
+    if (t->told_end == at)
         return;
-    t->told_end = true;
-    const char *tail = krc_logsource_tail(&t->source);
-    if (tail[0] != '\0')
-        tell(t, KRC_EVENT_NOTE, at, at, "%s", tail);
-    if (t->source.beyond_high_watermark > 0)
-        tell(t, KRC_EVENT_NOTE, t->place->high_watermark, at,
-             "%lld records lie at or beyond the checkpointed high watermark %lld: the broker may "
-             "not have shown them to consumers yet (--until hwm stops before them)",
-             (long long)t->source.beyond_high_watermark, (long long)t->place->high_watermark);
+    t->told_end = at;
+    for (int i = 0; t->source->ops->remark(t->source, i, &from, event.message,
+                                           sizeof event.message); i++)
+        tell(t, KRC_EVENT_NOTE, from, at, "%s", event.message);
     tell(t, KRC_EVENT_CAUGHT_UP, at, at, "the end, at offset %lld", (long long)at);
 }
 
@@ -112,6 +113,8 @@ static void tell_end(struct krc_tracker *t)
 
 static int refused(const struct krc_tracker *t, enum krc_reset_cause cause, krc_error *error)
 {
+    char range[96] = "";
+    struct krc_standing log;
     static const int codes[] = {
         [KRC_CAUSE_NONE] = KRC_E_NOT_FOUND,
         [KRC_CAUSE_BELOW_START] = KRC_E_OUT_OF_RANGE,
@@ -119,14 +122,23 @@ static int refused(const struct krc_tracker *t, enum krc_reset_cause cause, krc_
         [KRC_CAUSE_TRUNCATED] = KRC_E_TRUNCATED,
         [KRC_CAUSE_RECREATED] = KRC_E_RECREATED,
     };
+    t->source->ops->standing(t->source, &log);
+    int64_t end = log.log_end_offset >= 0 ? log.log_end_offset : log.high_watermark;
+    if (end >= 0)
+        snprintf(range, sizeof range, " (the log is %lld to %lld)",
+                 (long long)log.log_start_offset, (long long)end);
     int rc = krc_fail(error, codes[cause],
-                      "%s-%d at offset %lld: %s (the log is %lld to %lld), and auto.offset.reset "
-                      "is none; choose an offset, or another policy",
+                      "%s-%d at offset %lld: %s%s, and auto.offset.reset is none; choose an "
+                      "offset, or another policy",
                       t->place->topic, (int)t->place->partition, (long long)t->offsets.position,
-                      krc_reset_cause_text(cause), (long long)t->source.log->log_start_offset,
-                      (long long)t->source.log_end);
+                      krc_reset_cause_text(cause), range);
     krc_error_at(error, t->place->topic, t->place->partition, t->offsets.position, -1);
     return rc;
+}
+
+static enum krc_reset_policy policy_of(const struct krc_tracker *t)
+{
+    return (enum krc_reset_policy)t->config->reset_policy;
 }
 
 static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error *error)
@@ -140,51 +152,76 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     return event.type == KRC_ON_RESET_REFUSED ? refused(t, event.cause, error) : KRC_OK;
 }
 
+/* What happened without a question of ours: a leader epoch began, or the topic is another one. */
+static int heed_notice(struct krc_tracker *t, krc_error *error)
+{
+    switch (t->source->ops->notice(t->source)) {
+    case KRC_NOTICE_NEW_EPOCH:
+        if (t->offsets.position < 0 || t->offsets.epoch < 0 || t->todo.ask == KRC_ASK_STORED)
+            return KRC_OK;
+        return step(t, (struct krc_offset_event){.type = KRC_ON_NEW_EPOCH}, error);
+    case KRC_NOTICE_RECREATED:
+        if (t->offsets.position < 0 || t->todo.ask == KRC_ASK_STORED)
+            return KRC_OK;
+        return step(t,
+                    krc_offsets_judge_stored(policy_of(t), true, false, t->offsets.position,
+                                             t->offsets.epoch),
+                    error);
+    case KRC_NOTICE_NONE:
+        break;
+    }
+    return KRC_OK;
+}
+
+/*
+ * Each of these answers the open question: 1 where the source knew, 0 where it does not yet.
+ */
 static int answer_stored(struct krc_tracker *t, krc_error *error)
 {
-    const struct krc_start *s = &t->stored;
+    struct krc_start *s = &t->stored;
+    if (!s->found && t->source->ops->stored != NULL) {
+        int rc = t->source->ops->stored(t->source, s, error);
+        if (rc <= 0)
+            return rc;
+    }
     bool known = !krc_uuid_is_zero(&s->topic_id) && !krc_uuid_is_zero(&t->place->topic_id);
-    bool same = !known || memcmp(&s->topic_id, &t->place->topic_id, sizeof s->topic_id) == 0;
-    return step(t,
-                krc_offsets_judge_stored((enum krc_reset_policy)t->config->reset_policy, s->found,
-                                         same, s->offset, s->epoch),
-                error);
+    bool same = !known || krc_uuid_equal(&s->topic_id, &t->place->topic_id);
+    KRC_TRY(step(t, krc_offsets_judge_stored(policy_of(t), s->found, same, s->offset, s->epoch),
+                 error));
+    return KRC_ANSWERED;
 }
 
 static int answer_epoch_end(struct krc_tracker *t, krc_error *error)
 {
     int32_t found = -1;
     int64_t end = -1;
-    if (!krc_log_epoch_end(t->source.log, t->todo.epoch, t->source.log_end, &found, &end))
-        found = -1;
-    return step(t,
-                krc_offsets_judge_epoch_end(
-                    &t->offsets, (enum krc_reset_policy)t->config->reset_policy, found, end),
-                error);
+    int rc = t->source->ops->epoch_end(t->source, t->todo.epoch, &found, &end, error);
+    if (rc <= 0)
+        return rc;
+    KRC_TRY(step(t, krc_offsets_judge_epoch_end(&t->offsets, policy_of(t), found, end), error));
+    return KRC_ANSWERED;
 }
 
 static int answer_range(struct krc_tracker *t, krc_error *error)
 {
-    return step(t,
-                krc_offsets_judge_range(&t->offsets,
-                                        (enum krc_reset_policy)t->config->reset_policy,
-                                        t->source.log->log_start_offset, t->source.log_end),
-                error);
+    int64_t start, end;
+    int rc = t->source->ops->range(t->source, t->offsets.position, &start, &end, error);
+    if (rc <= 0)
+        return rc;
+    KRC_TRY(step(t, krc_offsets_judge_range(&t->offsets, policy_of(t), start, end), error));
+    return KRC_ANSWERED;
 }
 
 /* KRC_ASK_START, KRC_ASK_END, KRC_ASK_TIME */
 static int answer_where(struct krc_tracker *t, krc_error *error)
 {
-    struct krc_offset_event event = {.type = KRC_ON_LOCATED,
-                                     .offset = t->source.log->log_start_offset};
-    int rc = KRC_OK;
-    if (t->todo.ask == KRC_ASK_END)
-        rc = krc_logsource_end(&t->source, &event.offset, error);
-    else if (t->todo.ask == KRC_ASK_TIME)
-        rc = krc_logsource_find_time(&t->source, t->now_ms - t->config->reset_duration_ms,
-                                     &event.offset, error);
-    KRC_TRY(rc);
-    return step(t, event, error);
+    struct krc_offset_event event = {.type = KRC_ON_LOCATED};
+    int rc = t->source->ops->where(t->source, t->todo.ask,
+                                   t->now_ms - t->config->reset_duration_ms, &event.offset, error);
+    if (rc <= 0)
+        return rc;
+    KRC_TRY(step(t, event, error));
+    return KRC_ANSWERED;
 }
 
 static bool knows_settled(const struct krc_tracker *t)
@@ -192,64 +229,69 @@ static bool knows_settled(const struct krc_tracker *t)
     return t->stored.found && t->stored.settled && t->offsets.committed == t->offsets.position;
 }
 
+/* The machine's event for an item. */
+static struct krc_offset_event event_of(const struct krc_item *item)
+{
+    static const enum krc_offset_event_type types[] = {
+        [KRC_ITEM_RECORDS] = KRC_ON_BATCH,         [KRC_ITEM_PASSED] = KRC_ON_PASSED,
+        [KRC_ITEM_END] = KRC_ON_END,               [KRC_ITEM_CAUGHT_UP] = KRC_ON_CAUGHT_UP,
+        [KRC_ITEM_OUT_OF_RANGE] = KRC_ON_OUT_OF_RANGE,
+    };
+    return (struct krc_offset_event){.type = types[item->type],
+                                     .offset = item->to,
+                                     .epoch = item->epoch,
+                                     .delivered = item->delivered,
+                                     .fate = item->fate};
+}
+
 /* 1: `item` is something to hand on; 0: go on. */
 static int fetch(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_item *item,
                  krc_error *error)
 {
-    KRC_TRY(krc_logsource_fetch(&t->source, t->todo.offset, t->until, knows_settled(t), scratch,
-                                item, error));
+    KRC_TRY(t->source->ops->fetch(t->source, t->todo.offset, knows_settled(t), scratch, item,
+                                  error));
+    if (item->type == KRC_ITEM_WAIT)
+        return 1;
     t->before = krc_tracker_point(t);
-    switch (item->type) {
-    case KRC_ITEM_OUT_OF_RANGE:
-        return step(t, (struct krc_offset_event){.type = KRC_ON_OUT_OF_RANGE}, error);
-    case KRC_ITEM_END:
-        return step(t, (struct krc_offset_event){.type = KRC_ON_END}, error);
-    case KRC_ITEM_PASSED:
+    if (item->type == KRC_ITEM_PASSED)
         tell_passed(t, item);
-        if (item->to == item->from)
-            return 0;
-        KRC_TRY(step(t,
-                     (struct krc_offset_event){.type = KRC_ON_PASSED,
-                                               .offset = item->to,
-                                               .epoch = item->epoch,
-                                               .fate = item->fate},
-                     error));
-        return 1;
-    case KRC_ITEM_RECORDS:
-        KRC_TRY(step(t,
-                     (struct krc_offset_event){.type = KRC_ON_BATCH,
-                                               .offset = item->to,
-                                               .epoch = item->epoch,
-                                               .delivered = item->delivered},
-                     error));
-        return 1;
-    }
-    return 0;
+    if (item->type == KRC_ITEM_PASSED && item->to == item->from)
+        return 0; /* a broken place that hides no offsets */
+    KRC_TRY(step(t, event_of(item), error));
+    if (item->type == KRC_ITEM_CAUGHT_UP)
+        tell_end(t);
+    return item->type == KRC_ITEM_RECORDS || item->type == KRC_ITEM_PASSED ||
+           item->type == KRC_ITEM_CAUGHT_UP;
 }
 
-static int answer(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_item *item,
-                  krc_error *error)
+static int ended(struct krc_tracker *t, struct krc_item *item)
 {
-    switch (t->todo.ask) {
-    case KRC_ASK_STORED:
-        return answer_stored(t, error);
-    case KRC_ASK_EPOCH_END:
-        return answer_epoch_end(t, error);
-    case KRC_ASK_RANGE:
-        return answer_range(t, error);
-    case KRC_ASK_START:
-    case KRC_ASK_END:
-    case KRC_ASK_TIME:
-        return answer_where(t, error);
-    case KRC_ASK_FETCH:
-        return fetch(t, scratch, item, error);
-    case KRC_ASK_NOTHING:
-        break;
-    }
-    tell_end(t);
+    if (t->offsets.state == KRC_ENDED)
+        tell_end(t);
     item->type = KRC_ITEM_END;
     item->from = item->to = t->offsets.position;
     return 1;
+}
+
+/* 1: `item` is something to hand on; 0: go on. */
+static int answer(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_item *item,
+                  krc_error *error)
+{
+    static int (*const answers[])(struct krc_tracker *, krc_error *) = {
+        [KRC_ASK_STORED] = answer_stored, [KRC_ASK_EPOCH_END] = answer_epoch_end,
+        [KRC_ASK_RANGE] = answer_range,   [KRC_ASK_START] = answer_where,
+        [KRC_ASK_END] = answer_where,     [KRC_ASK_TIME] = answer_where,
+    };
+    if (t->todo.ask == KRC_ASK_NOTHING)
+        return ended(t, item);
+    KRC_TRY(heed_notice(t, error));
+    if (t->todo.ask == KRC_ASK_NOTHING)
+        return ended(t, item);
+    if (t->todo.ask == KRC_ASK_FETCH)
+        return fetch(t, scratch, item, error);
+    int rc = answers[t->todo.ask](t, error);
+    item->type = KRC_ITEM_WAIT;
+    return rc == KRC_NOT_YET ? 1 : rc < 0 ? rc : 0;
 }
 
 int krc_tracker_next(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_item *item,
@@ -268,14 +310,13 @@ int krc_tracker_next(struct krc_tracker *t, struct krc_buffer *scratch, struct k
             return KRC_E_STATE;
     }
     t->todo.ask = KRC_ASK_NOTHING;
-    t->told_end = true;
     return rc;
 }
 
 /* ---- From outside -------------------------------------------------------------------------- */
 
-int krc_tracker_assign(struct krc_tracker *t, int64_t start, int64_t until,
-                       const struct krc_start *stored, krc_error *error)
+int krc_tracker_assign(struct krc_tracker *t, int64_t start, const struct krc_start *stored,
+                       krc_error *error)
 {
     static const enum krc_offset_event_type names[] = {
         [-KRC_LATEST] = KRC_ON_ASSIGN_END,
@@ -284,9 +325,10 @@ int krc_tracker_assign(struct krc_tracker *t, int64_t start, int64_t until,
     };
     struct krc_offset_event event = {
         .type = start >= 0 ? KRC_ON_ASSIGN_OFFSET : names[-start], .offset = start, .epoch = -1};
-    t->until = until;
     t->stored = stored == NULL ? (struct krc_start){0} : *stored;
-    t->told_end = false;
+    t->told_end = -1;
+    if (t->source->ops->moved != NULL)
+        t->source->ops->moved(t->source);
     return step(t, event, error);
 }
 
@@ -302,15 +344,16 @@ int krc_tracker_ack(struct krc_tracker *t, int64_t next_offset, int32_t epoch,
     return krc_offsets_step(&t->offsets, &event, &nothing, error);
 }
 
-int krc_tracker_committed(struct krc_tracker *t, int64_t offset, krc_error *error)
+int krc_tracker_committed(struct krc_tracker *t, uint32_t stretch, int64_t offset,
+                          krc_error *error)
 {
     struct krc_offset_update nothing;
     struct krc_offset_event event = {
-        .type = KRC_ON_COMMITTED, .match = t->offsets.stretch, .offset = offset};
+        .type = KRC_ON_COMMITTED, .match = stretch, .offset = offset};
     return krc_offsets_step(&t->offsets, &event, &nothing, error);
 }
 
 bool krc_tracker_settled(const struct krc_tracker *t)
 {
-    return !t->config->read_uncommitted && t->source.settled;
+    return t->source->ops->settled(t->source);
 }

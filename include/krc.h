@@ -73,7 +73,9 @@ extern "C" {
     X(KRC_E_BUSY, -13, "another process or handle owns it")                                   \
     X(KRC_E_NO_SPACE, -14, "the disk is full")                                                \
     X(KRC_E_MISMATCH, -15, "this run differs from the one that began the sink")               \
-    X(KRC_E_AMBIGUOUS, -16, "one partition in two places")
+    X(KRC_E_AMBIGUOUS, -16, "one partition in two places")                                    \
+    X(KRC_E_REFUSED, -17, "a broker refuses, and asking again would not help")                \
+    X(KRC_E_TIMEOUT, -18, "no answer within the time that was given")
 
 enum krc_code {
     KRC_OK = 0,
@@ -207,10 +209,11 @@ KRC_API bool krc_config_property(size_t i, struct krc_property *property);
 typedef struct krc krc;
 
 /*
- * Opens what the configuration names.  The configuration is copied.
- * KRC_E_INVALID: no source is configured.  KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be read.
- * KRC_E_AMBIGUOUS: one partition lies in two folders.  KRC_E_CORRUPT: a checkpoint file is no
- * checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset store.
+ * Opens what the configuration names: log folders ("log.dirs"), or a cluster
+ * ("bootstrap.servers"), to which nothing is sent yet.  The configuration is copied.
+ * KRC_E_INVALID: no source is configured, or both.  KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be
+ * read.  KRC_E_AMBIGUOUS: one partition lies in two folders.  KRC_E_CORRUPT: a checkpoint file is
+ * no checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset store.
  * KRC_E_STATE: the store is that of a replay's output.
  */
 KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_MUST_USE;
@@ -218,14 +221,77 @@ KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_
 /* Ends a consumer.  Batches that were not released are released.  Commits nothing. */
 KRC_API void krc_close(krc *krc);
 
+/* Ends a wait in krc_poll, which returns 0.  From any thread, and from a signal handler. */
+KRC_API void krc_wakeup(krc *krc);
+
+/*
+ * A cluster's topics: asks for these, or for all where `count` is 0, and waits up to
+ * "default.api.timeout.ms"; krc_source_partition then lists their partitions.  Log folders list
+ * theirs without it.
+ * KRC_E_NOT_FOUND: the cluster has no such topic.  KRC_E_REFUSED: it does not let us read one.
+ * KRC_E_TIMEOUT: no answer.  KRC_E_IO: no server is within reach, or none is a Kafka broker; the
+ * message says of each why.  KRC_E_STATE: an embedded consumer, which does not wait.
+ */
+KRC_API int krc_load_topics(krc *krc, const char *const *topics, size_t count,
+                            krc_error *error) KRC_MUST_USE;
+
+/* Asks a cluster also for the eligible leader replicas of the topics that were loaded (Kafka 4.0
+ * and later; of others they stay unknown).  Errors as krc_load_topics. */
+KRC_API int krc_load_eligible_leaders(krc *krc, krc_error *error) KRC_MUST_USE;
+
 /* The i-th partition of the source, sorted by topic and number; false beyond the last. */
 struct krc_partition {
     const char *topic; /* valid until krc_close */
     int32_t partition;
-    const char *path;       /* of its log folder */
-    int64_t high_watermark; /* the checkpointed one, -1: none */
+    struct krc_uuid topic_id;
+    const char *path;       /* of its log folder; NULL: a cluster's */
+    int64_t high_watermark; /* of a folder: the checkpointed one, -1: none; of a cluster: -1 */
+    /* of a cluster, valid until the next call with this handle: */
+    bool is_internal;
+    int32_t leader;       /* broker's id; -1: none */
+    int32_t leader_epoch; /* -1: not told */
+    const int32_t *replicas, *in_sync, *offline; /* ids of brokers; the preferred leader first */
+    int32_t replica_count, in_sync_count, offline_count;
+    const int32_t *eligible; /* leader replicas, known after krc_load_eligible_leaders */
+    int32_t eligible_count;  /* -1: not known */
 };
 KRC_API bool krc_source_partition(const krc *krc, size_t i, struct krc_partition *partition);
+
+/* The i-th broker of a cluster that is known; false beyond the last. */
+struct krc_broker {
+    int32_t id;
+    const char *host; /* valid until the next call with this handle, as `rack` */
+    int32_t port;
+    const char *rack; /* NULL: none */
+};
+KRC_API bool krc_source_broker(const krc *krc, size_t i, struct krc_broker *broker);
+
+/* Which cluster the source is of; "" where that is not known (yet). */
+KRC_API const char *krc_cluster_name(const krc *krc);
+
+/* Offsets to be looked up. */
+enum krc_offset_kind {
+    KRC_LOG_START_OFFSET,
+    KRC_LAST_STABLE_OFFSET, /* where read_committed ends */
+    KRC_HIGH_WATERMARK,     /* a folder's checkpointed one */
+    KRC_LOG_END_OFFSET,     /* of folders; no client can ask a cluster for it */
+    KRC_OFFSET_FOR_TIME,    /* of the first record with a timestamp at or after `timestamp_ms`; the
+                               end of what the isolation level shows where there is none */
+};
+struct krc_offset_query {
+    const char *topic;
+    int32_t partition;
+    enum krc_offset_kind kind;
+    int64_t timestamp_ms;
+    int64_t offset; /* the answer, -1: there is none */
+    krc_error error; /* its code is KRC_OK, or why this one has no answer */
+};
+
+/* Looks them up, those of a cluster together, waiting up to "default.api.timeout.ms".  The topics
+ * of a cluster are those of krc_load_topics.  Errors that are not one query's: as
+ * krc_load_topics. */
+KRC_API int krc_list_offsets(krc *krc, struct krc_offset_query *queries, size_t count,
+                             krc_error *error) KRC_MUST_USE;
 
 /* Where a log begins and ends. */
 struct krc_log_offsets {
@@ -235,8 +301,9 @@ struct krc_log_offsets {
     int64_t log_end_offset;
 };
 
-/* Reads the headers of the whole log to find its last stable offset.  KRC_E_NOT_FOUND: no such
- * partition.  KRC_E_CORRUPT, KRC_E_IO: the log. */
+/* Of a folder, this reads the headers of the whole log to find its last stable offset.
+ * KRC_E_NOT_FOUND: no such partition.  KRC_E_CORRUPT, KRC_E_IO: the log.  Of a cluster: as
+ * krc_list_offsets, and the log end offset is -1. */
 KRC_API int krc_log_offsets(krc *krc, const char *topic, int32_t partition,
                             struct krc_log_offsets *offsets, krc_error *error) KRC_MUST_USE;
 
@@ -253,28 +320,66 @@ enum {
     KRC_STORED = -3,   /* the committed offset; where there is none, by "auto.offset.reset" */
 };
 
-/* No end: for `until`. */
+/* For `until`: no end; and the end of what the isolation level shows, as it is when reading
+ * begins. */
 #define KRC_NO_END INT64_MAX
+#define KRC_PRESENT_END KRC_LATEST
 
 /*
- * Adds a partition to what krc_poll reads, from `start` to `until` (exclusive; KRC_NO_END).
- * An offset outside the log is not an error here: krc_poll then acts by "auto.offset.reset", and
- * krc_event_next tells.  KRC_E_NOT_FOUND: no such partition.  KRC_E_STATE: it is assigned
- * already, or KRC_STORED without a store.
+ * Adds a partition to what krc_poll reads, from `start` to `until` (exclusive; KRC_NO_END,
+ * KRC_PRESENT_END).  An offset outside the log is not an error here: krc_poll then acts by
+ * "auto.offset.reset", and krc_event_next tells.  A cluster's partition is waited for where it is
+ * not known yet.
+ * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_STATE: it is assigned already, or
+ * KRC_STORED without an offset store and, of a cluster, without a "group.id".
  */
 KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t start,
                        int64_t until, krc_error *error) KRC_MUST_USE;
+
+/*
+ * Assigns all partitions of a cluster's topic, or of all topics that a POSIX extended regular
+ * expression matches, which begins with a ^ (internal topics only where "exclude.internal.topics"
+ * is false).  Partitions and topics that are made while it runs are added as they are found, from
+ * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
+ * KRC_E_INVALID: no regular expression, or no cluster.
+ */
+KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t until,
+                          krc_error *error) KRC_MUST_USE;
+
+/* Reads a partition no more.  What was not committed of it is not any more either; batches that are
+ * out stay valid.  KRC_E_NOT_FOUND: it is not assigned. */
+KRC_API int krc_unassign(krc *krc, const char *topic, int32_t partition) KRC_MUST_USE;
+
+/* Goes on elsewhere: an offset, KRC_EARLIEST or KRC_LATEST.  It wins over all that is under way,
+ * and begins another account; what was delivered before cannot be acknowledged any more.
+ * KRC_E_NOT_FOUND: not assigned.  KRC_E_INVALID: no such place. */
+KRC_API int krc_seek(krc *krc, const char *topic, int32_t partition, int64_t offset,
+                     krc_error *error) KRC_MUST_USE;
+
+/* A paused partition is not fetched, and krc_poll returns nothing of it.  KRC_E_NOT_FOUND: not
+ * assigned. */
+KRC_API int krc_pause(krc *krc, const char *topic, int32_t partition) KRC_MUST_USE;
+KRC_API int krc_resume(krc *krc, const char *topic, int32_t partition) KRC_MUST_USE;
 
 /* Records of one partition, borrowed until released. */
 typedef struct krc_batch krc_batch;
 
 /*
- * The next batch of records: 1 a batch, 0 nothing within `timeout_ms` (-1: wait for ever), or
- * the end of every assigned partition of a log folder; negative: an error, explained by
- * krc_last_error.  An error concerns one partition, which is not read further and whose position
- * holds where the error lies; the others go on at the next call.
+ * The next batch of records: 1 a batch; 0 nothing within `timeout_ms` (-1: wait for ever), after
+ * krc_wakeup, or because every assigned partition has ended (krc_ended; log folders always end);
+ * negative: an error, explained by krc_last_error.  An error concerns one partition, which is not
+ * read further and whose position holds where the error lies; the others go on at the next call.
+ * A cluster that is out of reach is no error: it is tried again until it answers.
+ * Partitions of a cluster take turns; those of log folders come one after the other.
+ * KRC_E_STATE: an embedded consumer has callbacks instead.
  */
 KRC_API int krc_poll(krc *krc, int timeout_ms, krc_batch **batch) KRC_MUST_USE;
+
+/* Whether each assigned partition has reached its end or failed. */
+KRC_API bool krc_ended(const krc *krc);
+
+/* Why nothing comes: what each broker said last, as a sentence in `text`; "" where all is well. */
+KRC_API void krc_describe_brokers(const krc *krc, char *text, size_t size);
 
 /* What made the last krc_poll fail; valid until the next call with this handle. */
 KRC_API const krc_error *krc_last_error(const krc *krc);
@@ -348,6 +453,17 @@ struct sqlite3;
  */
 KRC_API int krc_store_sqlite_attach(krc *krc, struct sqlite3 *db, krc_error *error) KRC_MUST_USE;
 
+/*
+ * The same without waiting: the writing is done in a thread of libuv's pool, and `done` is called
+ * by the next krc_poll after that, or on the application's loop, with KRC_OK or an error as
+ * krc_commit's.  What is acknowledged meanwhile is for the next commit.
+ * KRC_E_BUSY: one is under way.  KRC_E_STATE: no store, one in the application's own database, or
+ * log folders.
+ */
+typedef void krc_committed_fn(void *arg, const krc_error *error);
+KRC_API int krc_commit_async(krc *krc, krc_committed_fn *done, void *arg,
+                             krc_error *error) KRC_MUST_USE;
+
 /* Where a partition stands. */
 struct krc_position {
     int64_t position;           /* the next offset to be read */
@@ -355,7 +471,8 @@ struct krc_position {
     int64_t committed;          /* -1: nothing was committed yet */
     int64_t last_stable_offset; /* -1: not known yet */
     int64_t high_watermark;     /* -1: not known */
-    int64_t log_end_offset;     /* -1: not known yet */
+    int64_t log_end_offset;     /* -1: not known (yet; never of a cluster) */
+    int64_t lag; /* offsets from `position` to the end of what is visible; -1: not known yet */
     int32_t leader_epoch;       /* of the batch before `acknowledged`, -1: none */
     int64_t undecided; /* offsets between the last stable offset and the end that was asked for */
     struct krc_account read;         /* of [start, position) */
@@ -368,13 +485,14 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
  * What happened besides records.  Offsets: `from` and `to` frame the range that the event is about.
  */
 #define KRC_EVENTS(X)                                                                          \
-    X(KRC_EVENT_CAUGHT_UP, "caught up") /* the end, of the log or as asked for: at `from` */   \
+    X(KRC_EVENT_CAUGHT_UP, "caught up") /* the end, as it is or as asked for: at `from` */     \
     X(KRC_EVENT_RESET, "reset")         /* moved from `from` to `to`, by policy */             \
     X(KRC_EVENT_LOST, "lost")           /* [from, to) is gone */                               \
     X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, and was skipped as told */   \
     X(KRC_EVENT_TRUNCATED, "truncated") /* the log was truncated at `to`; was at `from` */     \
     X(KRC_EVENT_RECREATED, "recreated") /* another topic of the same name; was at `from` */    \
-    X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */
+    X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */          \
+    X(KRC_EVENT_ASSIGNED, "assigned")   /* a partition that was found while it runs */
 
 enum krc_event_type {
 #define KRC_EVENT_ENUM(name, text) name,
@@ -392,6 +510,34 @@ struct krc_event {
 
 /* The next event: 1 an event, 0 none left.  Events are raised by krc_poll. */
 KRC_API int krc_event_next(krc *krc, struct krc_event *event) KRC_MUST_USE;
+
+/* ---- In an event loop ---------------------------------------------------------------------- */
+
+struct uv_loop_s;
+
+/* Called from the loop, one at a time; any may be NULL. */
+struct krc_callbacks {
+    void *arg;
+    /* A batch, to be released by krc_release, now or later.  While batches of
+     * "buffered.max.bytes" are held, nothing more is fetched. */
+    void (*batch)(void *arg, krc *krc, krc_batch *batch);
+    void (*event)(void *arg, krc *krc, const struct krc_event *event);
+    /* A partition has failed, as krc_poll says it. */
+    void (*failed)(void *arg, krc *krc, const krc_error *error);
+    /* Each assigned partition has reached its end or failed. */
+    void (*ended)(void *arg, krc *krc);
+};
+
+/*
+ * Opens a cluster in the application's own libuv loop (`uv_loop_t` is a struct uv_loop_s).  All
+ * functions but krc_poll and those that wait (krc_load_topics, krc_list_offsets, krc_log_offsets,
+ * krc_offset_for_time) may be called, from the loop's thread, in callbacks too.  krc_close may be
+ * called in a callback, and takes effect when that returns; the loop has to run on until it ends of
+ * itself, so that sockets are closed.
+ * Errors as krc_open; KRC_E_INVALID: log folders, which are read with krc_poll.
+ */
+KRC_API int krc_open_embedded(krc **krc, const krc_config *config, struct uv_loop_s *loop,
+                              const struct krc_callbacks *callbacks, krc_error *error) KRC_MUST_USE;
 
 /* ---- Replay: exactly once into files or a SQLite table ------------------------------------- */
 
@@ -414,7 +560,8 @@ struct krc_replay_partition {
     const char *topic;
     int32_t partition;
     int64_t start; /* as in krc_assign; looked at only while nothing of it was written yet */
-    int64_t until;
+    int64_t until; /* as in krc_assign; of a cluster that is not followed, KRC_NO_END is the present
+                      end */
 };
 
 /* How far it has come: numbers of this call. */
@@ -447,8 +594,13 @@ typedef struct krc_replay_options {
                              goes with one job.  Segments end before a batch that holds more */
     bool new_history;     /* go on into new files where the log was truncated below what was
                              written, or the topic made again; without it that is an error */
+    bool follow;          /* a cluster: go on behind the end, until `stop` says so; commits also
+                             after a second without data */
     const struct krc_replay_partition *partitions;
     size_t partition_count;
+    bool (*stop)(void *arg); /* asked several times a second: true commits and ends */
+    bool (*wants)(void *arg, const char *topic, int32_t partition); /* following: whether to add a
+                                partition that was found meanwhile */
     void *arg; /* for the callbacks, any of which may be NULL; they come one at a time, with
                   `jobs` above 1 from any thread */
     void (*progress)(void *arg, const struct krc_replay_progress *progress);

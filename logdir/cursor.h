@@ -11,17 +11,8 @@
 #ifndef KRC_LOGDIR_CURSOR_H
 #define KRC_LOGDIR_CURSOR_H
 
+#include "base/chunk.h"
 #include "logdir/log.h"
-
-/* A stretch of a segment file in memory, counted by its holders. */
-struct krc_chunk {
-    uint8_t *data;
-    size_t len;
-    size_t capacity;
-    unsigned holders;
-};
-void krc_chunk_hold(struct krc_chunk *chunk);
-void krc_chunk_drop(struct krc_chunk *chunk); /* the last one frees it; NULL is fine */
 
 struct krc_log_batch {
     struct krc_batch_header header;

@@ -161,12 +161,6 @@ const struct krc_log_place *krc_log_places_get(const struct krc_log_places *plac
     return find(places->list, places->count, topic, strlen(topic), partition);
 }
 
-bool krc_uuid_is_zero(const struct krc_uuid *id)
-{
-    static const struct krc_uuid zero;
-    return memcmp(id, &zero, sizeof zero) == 0;
-}
-
 /* ---- What a broker's data folder says of its partitions ------------------------------------ */
 
 /* The partitions found in one data folder, sorted, and the field that a checkpoint is about. */

@@ -10,6 +10,7 @@
 #define KRC_LOGDIR_FOLDER_H
 
 #include "base/error.h"
+#include "base/place.h"
 
 struct krc_log_place {
     char *topic;
@@ -39,8 +40,6 @@ int krc_log_places_find(struct krc_log_places *places, const char *const *paths,
 /* NULL where it is not there. */
 const struct krc_log_place *krc_log_places_get(const struct krc_log_places *places,
                                                const char *topic, int32_t partition);
-
-bool krc_uuid_is_zero(const struct krc_uuid *id);
 
 void krc_log_places_free(struct krc_log_places *places);
 

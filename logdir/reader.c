@@ -17,33 +17,6 @@ struct krc_reader {
     int64_t position;
 };
 
-void krc_chunk_hold(struct krc_chunk *chunk)
-{
-    chunk->holders++;
-}
-
-void krc_chunk_drop(struct krc_chunk *chunk)
-{
-    if (chunk == NULL || --chunk->holders > 0)
-        return;
-    free(chunk->data);
-    free(chunk);
-}
-
-static struct krc_chunk *new_chunk(size_t capacity, krc_error *error)
-{
-    struct krc_chunk *chunk = malloc(sizeof *chunk);
-    uint8_t *data = malloc(capacity);
-    if (chunk == NULL || data == NULL) {
-        free(chunk);
-        free(data);
-        krc_fail_nomem(error, capacity);
-        return NULL;
-    }
-    *chunk = (struct krc_chunk){.data = data, .capacity = capacity, .holders = 1};
-    return chunk;
-}
-
 int krc_reader_open(struct krc_reader **reader, const struct krc_log *log, int64_t max_batch_bytes,
                     krc_error *error)
 {
@@ -91,7 +64,7 @@ static int fill(struct krc_reader *reader, size_t want, krc_error *error)
     size_t capacity = want > CHUNK ? want : CHUNK;
     struct krc_chunk *old = reader->chunk, *chunk = old;
     if (old == NULL || old->holders > 1 || old->capacity != capacity) {
-        chunk = new_chunk(capacity, error);
+        chunk = krc_chunk_new(capacity, error);
         if (chunk == NULL)
             return KRC_E_NOMEM;
     }

@@ -77,6 +77,7 @@
                                                                                                   \
   T(MEASURING,  INSIDE,          FETCHING,   fetch)                                               \
   T(MEASURING,  RESET_HERE,      FETCHING,   reset)                                               \
+  T(MEASURING,  RESET_START,     LOCATING,   ask_start_for_reset)                                 \
   T(MEASURING,  RESET_END,       LOCATING,   ask_end_for_reset)                                   \
   T(MEASURING,  RESET_TIME,      LOCATING,   ask_time_for_reset)                                  \
   T(MEASURING,  RESET_REFUSED,   FAILED,     stop)                                                \
@@ -84,6 +85,10 @@
   T(MEASURING,  RETRY,           MEASURING,  ask_range)                                           \
                                                                                                   \
   T(LOCATING,   LOCATED,         FETCHING,   arrive)                                              \
+  T(LOCATING,   RESET_START,     LOCATING,   ask_start_for_reset)                                 \
+  T(LOCATING,   RESET_END,       LOCATING,   ask_end_for_reset)                                   \
+  T(LOCATING,   RESET_TIME,      LOCATING,   ask_time_for_reset)                                  \
+  T(LOCATING,   RESET_REFUSED,   FAILED,     stop)                                                \
   T(LOCATING,   NEW_EPOCH,       LOCATING,   ask_again)                                           \
   T(LOCATING,   RETRY,           LOCATING,   ask_again)                                           \
                                                                                                   \

@@ -17,7 +17,7 @@ void krc_committer_free(struct krc_committer *c)
 /* A sink's rows have no commit time, so that two runs to the same end are alike. */
 static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
 {
-    const struct krc_log_place *place = commit->ledger->place;
+    const struct krc_place *place = commit->ledger->place;
     KRC_TRY(krc_ledger_put(commit->ledger, c->store, c->group, &commit->point, -1, commit->settled,
                            error));
     return krc_store_put_sink(c->store, place->topic, place->partition, &commit->sink, error);

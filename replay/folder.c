@@ -128,7 +128,7 @@ struct setting {
 
 enum { SETTING_COUNT = 8 };
 
-static void describe_run(const struct krc_target *t, const struct krc_log_places *places,
+static void describe_run(const struct krc_target *t, const char *cluster_id,
                          struct setting settings[SETTING_COUNT])
 {
     static const char *const formats[] = {"jsonl", "raw", "segment"};
@@ -158,8 +158,7 @@ static void describe_run(const struct krc_target *t, const struct krc_log_places
     settings[6] = (struct setting){"group.id", "", "--group"};
     snprintf(settings[6].value, sizeof settings[6].value, "%s", krc_store_group(t->config));
     settings[7] = (struct setting){"cluster.id", "", "the source"};
-    for (size_t i = 0; i < places->count && settings[7].value[0] == '\0'; i++)
-        snprintf(settings[7].value, sizeof settings[7].value, "%s", places->list[i].cluster_id);
+    snprintf(settings[7].value, sizeof settings[7].value, "%s", cluster_id);
 }
 
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,
@@ -197,12 +196,12 @@ static int write_settings(const struct krc_target *t, const struct setting setti
     return krc_store_commit(t->db, error);
 }
 
-static int begin_or_compare(const struct krc_target *t, const struct krc_log_places *places,
+static int begin_or_compare(const struct krc_target *t, const char *cluster_id,
                             krc_error *error)
 {
     struct setting settings[SETTING_COUNT];
     const char *then;
-    describe_run(t, places, settings);
+    describe_run(t, cluster_id, settings);
     int rc = krc_store_get_setting(t->db, settings[0].name, &then, error);
     KRC_TRY(rc);
     if (rc == 0) {
@@ -289,7 +288,7 @@ static int clean(const struct krc_target *t, int folder, const struct krc_sink_n
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 int krc_target_open(struct krc_target *t, const krc_config *config,
-                    const krc_replay_options *options, const struct krc_log_places *places,
+                    const krc_replay_options *options, const char *cluster_id,
                     krc_error *error)
 {
     static const char prefix[] = "sqlite:";
@@ -316,7 +315,7 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (rc >= 0)
         rc = krc_store_open(&t->db, t->store, KRC_STORE_CREATE, error);
     if (rc >= 0)
-        rc = begin_or_compare(t, places, error);
+        rc = begin_or_compare(t, cluster_id, error);
     if (rc >= 0 && !t->is_sqlite)
         rc = clean(t, openat(t->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), NULL, error);
     if (rc < 0)

@@ -20,10 +20,11 @@ struct krc_target {
 
 /*
  * Makes the folder where there is none, takes the lock, opens the store, compares how it was begun
- * with this run, and removes output that no commit speaks of.  `places` are those of the source.
+ * with this run, and removes output that no commit speaks of.  `cluster_id` is the source's, ""
+ * where it is not known.
  */
 int krc_target_open(struct krc_target *target, const krc_config *config,
-                    const krc_replay_options *options, const struct krc_log_places *places,
+                    const krc_replay_options *options, const char *cluster_id,
                     krc_error *error) KRC_MUST_USE;
 void krc_target_close(struct krc_target *target);
 

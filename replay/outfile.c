@@ -114,6 +114,14 @@ int krc_outfile_spill(struct krc_outfile *out, krc_error *error)
     return KRC_OK;
 }
 
+int krc_outfile_rest(struct krc_outfile *out, krc_error *error)
+{
+    KRC_TRY(hand_on(out, false, error));
+    krc_buffer_trim(&out->plain, 0);
+    krc_buffer_trim(&out->packed, 0);
+    return KRC_OK;
+}
+
 int krc_outfile_flush(struct krc_outfile *out, krc_error *error)
 {
     KRC_TRY(hand_on(out, true, error));

@@ -31,6 +31,9 @@ void krc_outfile_close(struct krc_outfile *out);
 /* Output is appended to `plain`; krc_outfile_spill hands on what has come together there. */
 int krc_outfile_spill(struct krc_outfile *out, krc_error *error) KRC_MUST_USE;
 
+/* Hands it on, however little it is, and gives the memory back. */
+int krc_outfile_rest(struct krc_outfile *out, krc_error *error) KRC_MUST_USE;
+
 /* All of it is on disk, the last frame ended, the folder entry too; `length` is what to commit. */
 int krc_outfile_flush(struct krc_outfile *out, krc_error *error) KRC_MUST_USE;
 

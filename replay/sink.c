@@ -73,7 +73,7 @@ static int open_segment_folder(struct krc_sink *sink, krc_error *error)
 }
 
 int krc_sink_open(struct krc_sink *sink, const struct krc_sink_run *run,
-                  const struct krc_log_place *place, const struct krc_stored_sink *stored,
+                  const struct krc_place *place, const struct krc_stored_sink *stored,
                   int32_t history, krc_error *error)
 {
     static const int codecs[] = {[KRC_REPLAY_PLAIN] = KRC_NONE,
@@ -242,6 +242,11 @@ bool krc_sink_due(const struct krc_sink *sink)
         return false;
     bool packed = sink->run->options->compression != KRC_REPLAY_PLAIN;
     return (packed ? 0 : sink->at.length) + sink->uncommitted >= most;
+}
+
+int krc_sink_rest(struct krc_sink *sink, krc_error *error)
+{
+    return is_sqlite(sink) || sink->file.fd < 0 ? KRC_OK : krc_outfile_rest(&sink->file, error);
 }
 
 int krc_sink_flush(struct krc_sink *sink, krc_error *error)

@@ -25,7 +25,7 @@ struct krc_sink_run {
 
 struct krc_sink {
     const struct krc_sink_run *run;
-    const struct krc_log_place *place;
+    const struct krc_place *place;
     struct krc_stored_sink at;    /* where it is: stored at a commit */
     struct krc_outfile file;
     int segment_folder;           /* DIR/TOPIC-PARTITION's descriptor, -1 */
@@ -39,7 +39,7 @@ struct krc_sink {
 /* `stored` is what the store has of this partition, NULL for nothing; `history` is the one that is
  * read now. */
 int krc_sink_open(struct krc_sink *sink, const struct krc_sink_run *run,
-                  const struct krc_log_place *place, const struct krc_stored_sink *stored,
+                  const struct krc_place *place, const struct krc_stored_sink *stored,
                   int32_t history, krc_error *error) KRC_MUST_USE;
 void krc_sink_close(struct krc_sink *sink);
 
@@ -51,6 +51,9 @@ int krc_sink_take(struct krc_sink *sink, struct krc_item *item, krc_error *error
 
 /* Whether a commit is due now, at the end of an item. */
 bool krc_sink_due(const struct krc_sink *sink);
+
+/* Hands to the system what was taken so far, and keeps no memory for more. */
+int krc_sink_rest(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
 
 /* All that was taken is on disk, or in the transaction that is to be committed. */
 int krc_sink_flush(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
@@ -86,7 +89,7 @@ bool krc_sink_parse_name(const krc_replay_options *options, const char *text,
 int krc_insert_open(struct krc_insert **insert, struct krc_store *store,
                     krc_error *error) KRC_MUST_USE;
 void krc_insert_close(struct krc_insert *insert);
-int krc_insert_row(struct krc_insert *insert, const struct krc_log_place *place, int32_t history,
+int krc_insert_row(struct krc_insert *insert, const struct krc_place *place, int32_t history,
                    const struct krc_record *record, enum krc_timestamp_type type,
                    struct krc_bytes headers, krc_error *error) KRC_MUST_USE;
 

@@ -65,7 +65,7 @@ static bool bind_bytes(sqlite3_stmt *s, int i, struct krc_bytes bytes)
     return sqlite3_bind_blob64(s, i, bytes.data, bytes.len, SQLITE_STATIC) == SQLITE_OK;
 }
 
-int krc_insert_row(struct krc_insert *insert, const struct krc_log_place *place, int32_t history,
+int krc_insert_row(struct krc_insert *insert, const struct krc_place *place, int32_t history,
                    const struct krc_record *record, enum krc_timestamp_type type,
                    struct krc_bytes headers, krc_error *error)
 {

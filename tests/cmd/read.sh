@@ -275,9 +275,12 @@ same 'skipped' '0 750 736 0 0 0 0 14 0' "$(account codec-zstd 0)"
 run 3 read -d "$dir/damaged" -t codec-zstd -f '' -X skip.corrupt.batches=true
 
 # ---- usage
-expect 2 '' "krc: read: where from? Name a log folder with -d$more" read
-expect 2 '' "krc: -b: reading from a cluster is not built yet; name a log folder with -d$more" \
-    read -b x
+expect 2 '' "krc: read: where from? Name a cluster with -b or a log folder with -d$more" read
+expect 2 '' "krc: bootstrap.servers: \"x\" has no port: give HOST:PORT; most brokers listen at 9092$more" read -b x
+expect 2 '' "krc: read: which topic? Name it with -t; a leading ^ makes it a regular expression$more" \
+    read -b 127.0.0.1:1
+expect 2 '' "krc: -b and -d: records come from a cluster or from log folders, not both$more" \
+    read -b 127.0.0.1:1 -d "$LOGS"
 for names in fetch msg,fetch all; do
     expect 2 '' "krc: -d $names: -d names a log folder here, and there is none of that name; it is no debug flag, --log-level debug is$more" \
         read -d $names

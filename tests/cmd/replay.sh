@@ -282,7 +282,7 @@ usage 'replay: format, compression and rotation are of files: a SQLite table has
 usage 'replay: segments keep batches as they are: they are not compressed again, and Kafka 0.7'"'"'s are not the same format' \
     --to "$dir/no" --format segment --compress zstd
 same 'nothing was made' '' "$(ls "$dir" | grep -e '^no' -e '^other')"
-expect 2 '' "krc: replay: where from? Name a log folder with -d$more" replay --to "$to"
+expect 2 '' "krc: replay: where from? Name a cluster with -b or a log folder with -d$more" replay --to "$to"
 expect 2 '' "krc replay: unrecognized option '--nope'" replay --nope
 expect 1 '' 'krc: the log folders have no such partition of topic nope' \
     replay -q -d "$LOGS" -t nope --to "$dir/new"

@@ -17,7 +17,7 @@ static void check_name(const krc_replay_options *options, const char *text)
     if (!krc_sink_parse_name(options, text, &name))
         return;
     const struct krc_sink_run run = {.options = options};
-    const struct krc_log_place place = {.topic = name.topic, .partition = name.partition};
+    const struct krc_place place = {.topic = name.topic, .partition = name.partition};
     const struct krc_sink sink = {.run = &run, .place = &place,
                                   .at = {.history = name.history,
                                          .file_offset = name.file_offset}};

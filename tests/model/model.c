@@ -212,14 +212,19 @@ static void answer_fetch(uint32_t at, const struct state *s)
                                              .epoch = epoch,
                                              .fate = (enum krc_fate)fate});
     }
-    /* online, a topic may be found to be another one while it is read */
-    if (w->topic > 0) {
-        static const enum krc_offset_event_type types[] = {
-            KRC_ON_RESET_START, KRC_ON_RESET_END, KRC_ON_RESET_TIME, KRC_ON_RESET_REFUSED};
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-            answer(at, s,
-                   (struct krc_offset_event){.type = types[i], .cause = KRC_CAUSE_RECREATED});
-    }
+}
+
+/* Online, a topic may be found to be another one whatever is being asked, once it has a position. */
+static void find_recreated(uint32_t at, const struct state *s)
+{
+    static const enum krc_offset_event_type types[] = {KRC_ON_RESET_START, KRC_ON_RESET_END,
+                                                       KRC_ON_RESET_TIME, KRC_ON_RESET_REFUSED};
+    enum krc_ask ask = s->todo.ask;
+    if (s->world.topic == 0 || s->machine.position < 0 || ask == KRC_ASK_NOTHING ||
+        ask == KRC_ASK_STORED)
+        return;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        answer(at, s, (struct krc_offset_event){.type = types[i], .cause = KRC_CAUSE_RECREATED});
 }
 
 static void answer_question(uint32_t at, const struct state *s)
@@ -375,6 +380,7 @@ static void walk(void)
         struct state s;
         memcpy(&s, &nodes[at].state, sizeof s);
         answer_question(at, &s);
+        find_recreated(at, &s);
         application(at, &s);
         history(at, &s);
     }

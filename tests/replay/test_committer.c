@@ -55,7 +55,7 @@ static void expect(int32_t partition, int64_t offset)
 /* The check library is not for other threads: they return the first code that is not 0. */
 struct worker {
     pthread_t thread;
-    struct krc_log_place place;
+    struct krc_place place;
     struct krc_ledger ledger;
     int resets; /* that go with each commit */
     int rc;
@@ -80,7 +80,7 @@ static void *work(void *arg)
         struct krc_commit commit = commit_at(&w->ledger, i);
         add_resets(&w->ledger, 0, w->resets);
         w->rc = krc_committer_commit(&committer, &commit, &w->error);
-        krc_ledger_committed(&w->ledger);
+        krc_ledger_committed(&w->ledger, w->ledger.reset_count);
     }
     return NULL;
 }
@@ -117,7 +117,7 @@ END_TEST
 
 START_TEST(it_outlives_the_process)
 {
-    struct krc_log_place place = {.topic = topic_name, .partition = 0};
+    struct krc_place place = {.topic = topic_name, .partition = 0};
     struct krc_ledger ledger;
     krc_ledger_init(&ledger, &place);
     struct krc_commit commit = commit_at(&ledger, 5);
@@ -143,7 +143,7 @@ static int count_reset(void *arg, const char *group, const char *topic, int32_t 
 
 START_TEST(resets_go_with_it)
 {
-    struct krc_log_place place = {.topic = topic_name, .partition = 3};
+    struct krc_place place = {.topic = topic_name, .partition = 3};
     struct krc_ledger ledger;
     int count = 0;
     krc_ledger_init(&ledger, &place);

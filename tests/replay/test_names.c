@@ -19,7 +19,7 @@ static void file_name(const krc_replay_options *options, const char *topic, int3
 {
     const struct krc_sink_run run = {.options = options};
     char *copy = strdup(topic);
-    const struct krc_log_place place = {.topic = copy, .partition = partition};
+    const struct krc_place place = {.topic = copy, .partition = partition};
     const struct krc_sink sink = {.run = &run, .place = &place,
                                   .at = {.history = history, .file_offset = offset}};
     krc_sink_file_name(&sink, name, size);

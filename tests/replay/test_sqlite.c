@@ -29,7 +29,7 @@ static void close_table(void)
 static int put_value(int64_t offset, const char *value)
 {
     char topic[] = "t";
-    struct krc_log_place place = {.topic = topic};
+    struct krc_place place = {.topic = topic};
     struct krc_record record = {
         .offset = offset, .value = {(const uint8_t *)value, strlen(value)}};
     struct krc_bytes headers = {(const uint8_t *)"[]", 2};

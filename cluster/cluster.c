@@ -1,0 +1,137 @@
+#include "cluster/cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_settings *settings,
+                     const struct krc_io_ops *io, void *io_arg, uint64_t seed, krc_error *error)
+{
+    size_t size = 0;
+    for (int i = 0; i < KRC_API_COUNT; i++)
+        if (krc_apis[i].response_size > size)
+            size = krc_apis[i].response_size;
+    *cluster = (struct krc_cluster){
+        .settings = *settings,
+        .io = io,
+        .io_arg = io_arg,
+        .random = seed | 1,
+        .coordinator = {.node_id = -1},
+        .topics = {.unanswered_since_ms = -1, .refresh = true},
+    };
+    cluster->remotes.last_ready = &cluster->remotes.ready;
+    cluster->frames = krc_frames_new();
+    cluster->response = malloc(size);
+    if (cluster->frames != NULL && cluster->response != NULL)
+        return KRC_OK;
+    krc_cluster_close(cluster);
+    return krc_fail_nomem(error, size);
+}
+
+void krc_cluster_close(struct krc_cluster *cluster)
+{
+    while (cluster->remotes.count > 0)
+        krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);
+    krc_nodes_forget(cluster, "closed");
+    for (size_t i = 0; i < cluster->nodes.server_count; i++)
+        krc_node_free(cluster->nodes.servers[i]);
+    free(cluster->nodes.servers);
+    free(cluster->remotes.list);
+    krc_topics_free(&cluster->topics);
+    krc_buffer_free(&cluster->out);
+    krc_arena_free(&cluster->arena);
+    krc_frames_close(cluster->frames);
+    free(cluster->response);
+    cluster->frames = NULL;
+    cluster->response = NULL;
+}
+
+/* xorshift64 */
+uint64_t krc_random(struct krc_cluster *cluster)
+{
+    uint64_t x = cluster->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return cluster->random = x;
+}
+
+int64_t krc_backoff_ms(struct krc_cluster *cluster, int64_t first, int64_t most, int failures)
+{
+    int64_t wait = first;
+    while (failures-- > 0 && wait < most)
+        wait *= 2;
+    if (wait > most)
+        wait = most > first ? most : first;
+    int64_t fifth = wait / 5;
+    return wait - fifth + (int64_t)(krc_random(cluster) % (uint64_t)(2 * fifth + 1));
+}
+
+/* ---- Time ----------------------------------------------------------------------------------- */
+
+static void tick_conns(struct krc_node *const *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < KRC_PURPOSES; k++)
+            krc_conn_tick(&nodes[i]->conns[k]);
+}
+
+static int64_t next_of_conns(struct krc_node *const *nodes, size_t count, int64_t next_ms)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int k = 0; k < KRC_PURPOSES; k++)
+            next_ms = krc_sooner(next_ms, krc_conn_deadline(&nodes[i]->conns[k]));
+    return next_ms;
+}
+
+int64_t krc_cluster_tick(struct krc_cluster *cluster)
+{
+    struct krc_nodes *nodes = &cluster->nodes;
+    tick_conns(nodes->servers, nodes->server_count);
+    tick_conns(nodes->list, nodes->count);
+    int64_t next_ms = krc_sooner(krc_questions_tick(cluster), krc_fetch_tick(cluster));
+    next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
+    next_ms = next_of_conns(nodes->servers, nodes->server_count, next_ms);
+    return next_of_conns(nodes->list, nodes->count, next_ms);
+}
+
+/* ---- What is wrong -------------------------------------------------------------------------- */
+
+static void describe(const struct krc_node *node, char *text, size_t size)
+{
+    static const char *const states[] = {
+        [KRC_CONN_CLOSED] = "not connected",
+        [KRC_CONN_RESOLVING] = "its name is being looked up",
+        [KRC_CONN_CONNECTING] = "it does not take the connection",
+        [KRC_CONN_GREETING] = "it takes the connection, and does not answer",
+        [KRC_CONN_READY] = "it does not answer",
+    };
+    const struct krc_conn *conn = &node->conns[KRC_FOR_QUESTIONS];
+    bool is_v6 = strchr(node->host, ':') != NULL;
+    size_t len = strlen(text);
+    snprintf(text + len, size - len, "%s%s%s%s:%d: %s", len > 0 ? "; " : "", is_v6 ? "[" : "",
+             node->host, is_v6 ? "]" : "", (int)node->port,
+             conn->error[0] != '\0' ? conn->error : states[conn->state]);
+}
+
+void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size)
+{
+    const struct krc_nodes *nodes = &cluster->nodes;
+    text[0] = '\0';
+    for (size_t i = 0; i < nodes->count; i++)
+        describe(nodes->list[i], text, size);
+    for (size_t i = 0; i < nodes->server_count && nodes->count == 0; i++)
+        describe(nodes->servers[i], text, size);
+}
+
+bool krc_cluster_hopeless(const struct krc_cluster *cluster)
+{
+    enum { ENOUGH = 3 };
+    const struct krc_nodes *nodes = &cluster->nodes;
+    for (size_t i = 0; i < nodes->server_count; i++) {
+        const struct krc_conn *conn = &nodes->servers[i]->conns[KRC_FOR_QUESTIONS];
+        if (!conn->refused || conn->failures < ENOUGH)
+            return false;
+    }
+    return nodes->count == 0;
+}

@@ -1,0 +1,425 @@
+#include "cluster/conn.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+
+/* The highest that every broker since 2.4 has: for an older one it costs a second greeting. */
+enum { GREETING_VERSION = 3 };
+
+void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const char *host,
+                   int32_t port)
+{
+    *conn = (struct krc_conn){
+        .cluster = cluster, .host = host, .port = port, .deadline_ms = INT64_MAX};
+    conn->last = &conn->first;
+}
+
+static int64_t now(const struct krc_conn *conn)
+{
+    return conn->cluster->now_ms;
+}
+
+/* ---- The end of it -------------------------------------------------------------------------- */
+
+static void lose_requests(struct krc_conn *conn, int rc, const char *why)
+{
+    struct krc_inflight *list = conn->first;
+    conn->first = NULL;
+    conn->last = &conn->first;
+    conn->in_flight = 0;
+    for (struct krc_inflight *lost; (lost = list) != NULL;) {
+        list = lost->next;
+        lost->answer(lost->arg, &(struct krc_answer){
+                                    .rc = rc, .why = why, .version = lost->version});
+        free(lost);
+    }
+}
+
+static void hang_up(struct krc_conn *conn)
+{
+    if (conn->state == KRC_CONN_CLOSED)
+        return;
+    conn->state = KRC_CONN_CLOSED;
+    conn->cluster->io->close(conn->cluster->io_arg, conn);
+    krc_frame_drop(conn->frame);
+    conn->frame = NULL;
+    conn->prefix_len = 0;
+    conn->deadline_ms = INT64_MAX;
+    conn->throttled_to_ms = 0;
+}
+
+void krc_conn_close(struct krc_conn *conn, const char *why)
+{
+    hang_up(conn);
+    lose_requests(conn, KRC_E_IO, why);
+}
+
+/* `rc` is what the requests in flight are told. */
+static void fail(struct krc_conn *conn, int rc, bool refused, const char *why)
+{
+    const struct krc_cluster_settings *s = &conn->cluster->settings;
+    snprintf(conn->error, sizeof conn->error, "%s", why);
+    hang_up(conn);
+    conn->refused = refused;
+    conn->retry_at_ms = now(conn) + krc_backoff_ms(conn->cluster, s->reconnect_backoff_ms,
+                                                   s->reconnect_backoff_max_ms, conn->failures);
+    conn->failures++;
+    krc_metadata_refresh(conn->cluster);
+    lose_requests(conn, rc, conn->error);
+}
+
+static void connect_next(struct krc_conn *conn)
+{
+    const struct krc_cluster_settings *s = &conn->cluster->settings;
+    conn->state = KRC_CONN_CONNECTING;
+    conn->deadline_ms = now(conn) + krc_backoff_ms(conn->cluster, s->connect_timeout_ms,
+                                                   s->connect_timeout_max_ms, conn->failures);
+    conn->cluster->io->connect(conn->cluster->io_arg, conn, &conn->addresses[conn->address_at]);
+}
+
+void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ...)
+{
+    char why[sizeof conn->error];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (conn->state == KRC_CONN_CONNECTING && conn->address_at + 1 < conn->address_count) {
+        conn->cluster->io->close(conn->cluster->io_arg, conn);
+        conn->address_at++;
+        connect_next(conn);
+        return;
+    }
+    fail(conn, KRC_E_IO, refused, why);
+}
+
+/* ---- The beginning -------------------------------------------------------------------------- */
+
+void krc_conn_want(struct krc_conn *conn)
+{
+    if (conn->state != KRC_CONN_CLOSED || now(conn) < conn->retry_at_ms)
+        return;
+    conn->state = KRC_CONN_RESOLVING;
+    conn->used_at_ms = now(conn);
+    conn->cluster->io->resolve(conn->cluster->io_arg, conn);
+}
+
+void krc_conn_resolved(struct krc_conn *conn, const struct krc_address *addresses, size_t count)
+{
+    conn->address_count = count < KRC_ADDRESSES_MOST ? count : KRC_ADDRESSES_MOST;
+    memcpy(conn->addresses, addresses, conn->address_count * sizeof *addresses);
+    conn->address_at = 0;
+    connect_next(conn);
+}
+
+static void greeted(void *arg, const struct krc_answer *answer);
+
+static void greet(struct krc_conn *conn, int16_t version)
+{
+    static const char name[] = "krc", number[] = KRC_VERSION;
+    struct krc_api_versions_request request = {
+        .software_name = {(const uint8_t *)name, sizeof name - 1},
+        .software_version = {(const uint8_t *)number, sizeof number - 1},
+    };
+    krc_error error;
+    conn->state = KRC_CONN_GREETING;
+    conn->deadline_ms = INT64_MAX; /* the request has its own */
+    if (krc_conn_send(conn, KRC_API_API_VERSIONS, version, &request, 0, greeted, conn, &error) < 0)
+        fail(conn, error.code, false, error.message);
+}
+
+void krc_conn_connected(struct krc_conn *conn)
+{
+    greet(conn, GREETING_VERSION);
+}
+
+/* What the broker has, of what we speak. */
+static void note_versions(struct krc_conn *conn, const struct krc_api_versions_response *response)
+{
+    for (int api = 0; api < KRC_API_COUNT; api++)
+        conn->versions[api] = (struct krc_api_range){krc_apis[api].key, -1, -1};
+    for (int32_t i = 0; i < response->range_count; i++)
+        for (int api = 0; api < KRC_API_COUNT; api++)
+            if (krc_apis[api].key == response->ranges[i].key)
+                conn->versions[api] = response->ranges[i];
+}
+
+/* The broker has no such version of ApiVersions; it may say which it has. */
+static void greet_again(struct krc_conn *conn, int16_t tried)
+{
+    int16_t version = krc_conn_version(conn, KRC_API_API_VERSIONS);
+    if (version < 0 || version >= tried)
+        version = 0;
+    if (tried == 0)
+        fail(conn, KRC_E_UNSUPPORTED, true, "it has no version of ApiVersions that krc speaks");
+    else
+        greet(conn, version);
+}
+
+static void greeted(void *arg, const struct krc_answer *answer)
+{
+    struct krc_conn *conn = arg;
+    if (answer->rc < 0)
+        return; /* it was closed, with the reason said */
+    const struct krc_api_versions_response *response = answer->response;
+    note_versions(conn, response);
+    if (response->error_code == KRC_KAFKA_UNSUPPORTED_VERSION) {
+        greet_again(conn, answer->version);
+        return;
+    }
+    if (response->error_code != 0 || krc_conn_version(conn, KRC_API_FETCH) < 0) {
+        char why[160];
+        snprintf(why, sizeof why,
+                 response->error_code != 0 ? "ApiVersions was answered with %s"
+                                           : "it is older than Kafka 0.11, or no broker: it has "
+                                             "no version of Fetch that krc speaks",
+                 krc_kafka_error_name(response->error_code));
+        fail(conn, KRC_E_UNSUPPORTED, true, why);
+        return;
+    }
+    conn->state = KRC_CONN_READY;
+    conn->failures = 0;
+    conn->refused = false;
+    conn->error[0] = '\0';
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+bool krc_conn_usable(const struct krc_conn *conn)
+{
+    return conn->state == KRC_CONN_READY && now(conn) >= conn->throttled_to_ms;
+}
+
+int16_t krc_conn_version(const struct krc_conn *conn, enum krc_api_name api)
+{
+    const struct krc_api_range *range = &conn->versions[api];
+    return range->lowest < 0 ? -1 : krc_api_version(api, range->lowest, range->highest);
+}
+
+int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
+                  const void *request, int32_t wait_ms, krc_answer_fn *answer, void *arg,
+                  krc_error *error)
+{
+    struct krc_cluster *cluster = conn->cluster;
+    struct krc_inflight *sent = malloc(sizeof *sent);
+    if (sent == NULL)
+        return krc_fail_nomem(error, sizeof *sent);
+    *sent = (struct krc_inflight){
+        .api = api,
+        .version = version,
+        .correlation_id = conn->next_correlation_id++,
+        .deadline_ms = now(conn) + cluster->settings.request_timeout_ms + wait_ms,
+        .answer = answer,
+        .arg = arg,
+    };
+    cluster->out.len = 0;
+    int rc = krc_request_write(&cluster->out, api, version, sent->correlation_id,
+                               cluster->settings.client_id, request, error);
+    if (rc < 0) {
+        free(sent);
+        return rc;
+    }
+    *conn->last = sent;
+    conn->last = &sent->next;
+    conn->in_flight++;
+    conn->used_at_ms = now(conn);
+    cluster->io->send(cluster->io_arg, conn, cluster->out.data, cluster->out.len);
+    return KRC_OK;
+}
+
+/* ---- Responses ------------------------------------------------------------------------------ */
+
+/* The first bytes of what is no Kafka response. */
+static const char *other_protocol(const uint8_t prefix[4])
+{
+    if (memcmp(prefix, "HTTP", 4) == 0)
+        return "it speaks HTTP: this is no Kafka broker's port";
+    if ((prefix[0] == 0x15 || prefix[0] == 0x16) && prefix[1] == 3)
+        return "it speaks TLS, and security.protocol is PLAINTEXT: name the port of a listener "
+               "without TLS";
+    return NULL;
+}
+
+static void refuse_size(struct krc_conn *conn, int32_t size)
+{
+    char why[200];
+    const char *other = other_protocol(conn->prefix);
+    bool greeting = conn->state == KRC_CONN_GREETING;
+    int rc = !greeting && size > 0 ? KRC_E_TOO_LARGE : KRC_E_CORRUPT;
+    if (greeting && other == NULL)
+        other = "what it sends is not Kafka's protocol";
+    if (rc == KRC_E_TOO_LARGE)
+        snprintf(why, sizeof why,
+                 "a response of %ld bytes is over receive.message.max.bytes (%lld): raise that",
+                 (long)size, (long long)conn->cluster->settings.receive_max_bytes);
+    else
+        snprintf(why, sizeof why, "%s", other != NULL ? other : "a response has no valid size");
+    fail(conn, rc, greeting, why);
+}
+
+/* The size is there: 4 bytes, of which the correlation id is not one. */
+static bool begin_frame(struct krc_conn *conn)
+{
+    enum { GREETING_MOST = 1 << 20 };
+    int32_t size = (int32_t)krc_be32(conn->prefix);
+    int64_t most = conn->state == KRC_CONN_GREETING
+                       ? krc_sooner(GREETING_MOST, conn->cluster->settings.receive_max_bytes)
+                       : conn->cluster->settings.receive_max_bytes;
+    if (size < 4 || size > most) {
+        refuse_size(conn, size);
+        return false;
+    }
+    conn->frame = krc_frame_take(conn->cluster->frames, (size_t)size);
+    conn->frame_len = 0;
+    if (conn->frame == NULL)
+        fail(conn, KRC_E_NOMEM, false, "there is no memory for a response");
+    return conn->frame != NULL;
+}
+
+void krc_conn_space(struct krc_conn *conn, uint8_t **bytes, size_t *len)
+{
+    if (conn->frame == NULL) {
+        *bytes = conn->prefix + conn->prefix_len;
+        *len = sizeof conn->prefix - conn->prefix_len;
+    } else {
+        *bytes = conn->frame->chunk.data + conn->frame_len;
+        *len = conn->frame->chunk.len - conn->frame_len;
+    }
+}
+
+/* Takes the request that is answered off the queue: the oldest one, for a broker answers in
+ * order.  NULL: it is not. */
+static struct krc_inflight *take_answered(struct krc_conn *conn, const struct krc_frame *frame)
+{
+    int32_t id;
+    struct krc_inflight *sent = conn->first;
+    if (sent == NULL || !krc_response_correlation(frame->chunk.data, frame->chunk.len, &id) ||
+        id != sent->correlation_id)
+        return NULL;
+    conn->first = sent->next;
+    if (conn->first == NULL)
+        conn->last = &conn->first;
+    conn->in_flight--;
+    return sent;
+}
+
+/* Most responses begin with it, and all that do are told apart by their struct. */
+static int32_t throttle_of(enum krc_api_name api, const void *response)
+{
+    switch (api) {
+    case KRC_API_API_VERSIONS:
+        return ((const struct krc_api_versions_response *)response)->throttle_time_ms;
+    case KRC_API_FETCH:
+        return ((const struct krc_fetch_response *)response)->throttle_time_ms;
+    case KRC_API_LIST_OFFSETS:
+        return ((const struct krc_list_offsets_response *)response)->throttle_time_ms;
+    case KRC_API_METADATA:
+        return ((const struct krc_metadata_response *)response)->throttle_time_ms;
+    case KRC_API_OFFSET_FETCH:
+        return ((const struct krc_offset_fetch_response *)response)->throttle_time_ms;
+    case KRC_API_FIND_COORDINATOR:
+        return ((const struct krc_find_coordinator_response *)response)->throttle_time_ms;
+    case KRC_API_OFFSET_FOR_LEADER_EPOCH:
+        return ((const struct krc_offset_for_leader_epoch_response *)response)->throttle_time_ms;
+    case KRC_API_DESCRIBE_CONFIGS:
+        return ((const struct krc_describe_configs_response *)response)->throttle_time_ms;
+    case KRC_API_DESCRIBE_TOPIC_PARTITIONS:
+        return ((const struct krc_describe_topic_partitions_response *)response)->throttle_time_ms;
+    case KRC_API_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_frame *frame)
+{
+    struct krc_cluster *cluster = conn->cluster;
+    krc_error error;
+    int rc = krc_response_read(frame->chunk.data, frame->chunk.len, sent->api, sent->version,
+                               cluster->response, &frame->arena, &error);
+    if (rc < 0) {
+        char why[256];
+        snprintf(why, sizeof why, "its answer to %s (version %d) is not to be read: %.150s",
+                 krc_apis[sent->api].name, sent->version, error.message);
+        fail(conn, rc, conn->state == KRC_CONN_GREETING, why);
+        sent->answer(sent->arg, &(struct krc_answer){
+                                    .rc = rc, .why = conn->error, .version = sent->version});
+        return;
+    }
+    conn->used_at_ms = now(conn);
+    int32_t throttle_ms = throttle_of(sent->api, cluster->response);
+    if (throttle_ms > 0)
+        conn->throttled_to_ms = now(conn) + throttle_ms;
+    sent->answer(sent->arg, &(struct krc_answer){.rc = KRC_OK,
+                                                 .version = sent->version,
+                                                 .response = cluster->response,
+                                                 .frame = frame});
+}
+
+static void take_frame(struct krc_conn *conn)
+{
+    struct krc_frame *frame = conn->frame;
+    conn->frame = NULL;
+    conn->prefix_len = 0;
+    struct krc_inflight *sent = take_answered(conn, frame);
+    if (sent == NULL)
+        fail(conn, KRC_E_CORRUPT, conn->state == KRC_CONN_GREETING,
+             "a response answers no request, or not the oldest one");
+    else
+        tell(conn, sent, frame);
+    free(sent);
+    krc_frame_drop(frame);
+}
+
+void krc_conn_received(struct krc_conn *conn, size_t len)
+{
+    if (conn->frame == NULL) {
+        conn->prefix_len += len;
+        if (conn->prefix_len < sizeof conn->prefix || !begin_frame(conn))
+            return;
+        len = 0;
+    }
+    conn->frame_len += len;
+    if (conn->frame_len == conn->frame->chunk.len)
+        take_frame(conn);
+}
+
+/* ---- Time ----------------------------------------------------------------------------------- */
+
+static void time_out(struct krc_conn *conn)
+{
+    char why[128];
+    const char *waited = krc_apis[conn->first->api].name;
+    snprintf(why, sizeof why, "%s was not answered within request.timeout.ms", waited);
+    fail(conn, KRC_E_IO, false, why);
+}
+
+void krc_conn_tick(struct krc_conn *conn)
+{
+    if (conn->deadline_ms <= now(conn))
+        krc_conn_failed(conn, false,
+                        "no connection within socket.connection.setup.timeout.ms");
+    else if (conn->first != NULL && conn->first->deadline_ms <= now(conn))
+        time_out(conn);
+    else if (conn->state == KRC_CONN_READY && conn->first == NULL &&
+             conn->used_at_ms + conn->cluster->settings.idle_close_ms <= now(conn))
+        krc_conn_close(conn, "idle");
+}
+
+int64_t krc_conn_deadline(const struct krc_conn *conn)
+{
+    int64_t at = conn->deadline_ms;
+    if (conn->first != NULL)
+        at = krc_sooner(at, conn->first->deadline_ms);
+    else if (conn->state == KRC_CONN_READY)
+        at = krc_sooner(at, conn->used_at_ms + conn->cluster->settings.idle_close_ms);
+    if (conn->throttled_to_ms > now(conn))
+        at = krc_sooner(at, conn->throttled_to_ms);
+    if (conn->state == KRC_CONN_CLOSED && conn->retry_at_ms > now(conn))
+        at = krc_sooner(at, conn->retry_at_ms);
+    return at;
+}

@@ -1,0 +1,564 @@
+/*
+ * Fetching: which partitions are asked for, of which broker, and what becomes of the answers.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+#include "cluster/verdict.h"
+#include "records/batch.h"
+
+/* ---- What is to be fetched ------------------------------------------------------------------ */
+
+/* Where the next fetch begins: behind what is at hand. */
+static int64_t next_offset(const struct krc_remote *r)
+{
+    return r->piece_count > 0 ? r->pieces[r->piece_count - 1].end : r->wanted;
+}
+
+static bool is_fetchable(const struct krc_remote *r)
+{
+    return r->wanted >= 0 && !r->paused && r->rc >= 0 && !r->out_of_range && !r->new_epoch &&
+           r->piece_count < KRC_PIECES && r->not_before_ms <= r->cluster->now_ms &&
+           (next_offset(r) < r->until || r->piece_count == 0);
+}
+
+/* The leader, or for a while a replica that the leader prefers for our rack. */
+static struct krc_node *node_of(struct krc_remote *r)
+{
+    struct krc_topic_partition *p = krc_topic_partition(r->topic, r->index);
+    if (r->preferred >= 0 && r->preferred_to_ms <= r->cluster->now_ms)
+        r->preferred = -1;
+    struct krc_node *node = r->preferred < 0 ? NULL : krc_node_find(r->cluster, r->preferred);
+    if (node != NULL && node->conns[KRC_FOR_FETCHING].failures == 0)
+        return node;
+    r->preferred = -1;
+    node = p == NULL ? NULL : krc_node_find(r->cluster, p->leader_id);
+    if (node == NULL)
+        krc_metadata_refresh(r->cluster);
+    return node;
+}
+
+static int32_t leader_epoch(const struct krc_remote *r)
+{
+    return krc_topic_partition(r->topic, r->index)->leader_epoch;
+}
+
+/* The partitions to ask this broker for, in the order in which it shall serve them. */
+static size_t choose(struct krc_cluster *cluster, struct krc_node *node, struct krc_remote **list)
+{
+    struct krc_remotes *all = &cluster->remotes;
+    size_t count = 0, most = node->session.alone > 0 ? 1 : all->count;
+    for (size_t i = 0; i < all->count && count < most; i++) {
+        struct krc_remote *r = all->list[(all->turn + i) % all->count];
+        if (is_fetchable(r) && node_of(r) == node)
+            list[count++] = r;
+    }
+    return count;
+}
+
+/* ---- The request ---------------------------------------------------------------------------- */
+
+static bool is_as_sent(const struct krc_remote *r)
+{
+    return r->sent_offset == next_offset(r) && r->sent_epoch == leader_epoch(r) &&
+           r->sent_max_bytes == r->max_bytes && krc_uuid_equal(&r->sent_topic_id, &r->topic->id);
+}
+
+static struct krc_fetch_request_partition describe(const struct krc_remote *r)
+{
+    return (struct krc_fetch_request_partition){
+        .index = r->index,
+        .current_leader_epoch = leader_epoch(r),
+        .fetch_offset = next_offset(r),
+        .last_fetched_epoch = -1,
+        .log_start_offset = -1,
+        .max_bytes = r->max_bytes,
+    };
+}
+
+/* Names those that the broker does not know as they are; topics in runs. */
+static int name_partitions(struct krc_arena *arena, struct krc_fetch_request *request,
+                           struct krc_remote **list, size_t count, const struct krc_session *known)
+{
+    struct krc_fetch_request_partition *parts = krc_arena_take(arena, (count + 1) * sizeof *parts);
+    request->topics = krc_arena_take(arena, (count + 1) * sizeof *request->topics);
+    if (parts == NULL || request->topics == NULL)
+        return KRC_E_NOMEM;
+    const struct krc_topic *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct krc_remote *r = list[i];
+        if (known->id != 0 && r->session == known && is_as_sent(r))
+            continue;
+        if (r->topic != last)
+            request->topics[request->topic_count++] = (struct krc_fetch_request_topic){
+                .name = {(const uint8_t *)r->topic->name, strlen(r->topic->name)},
+                .id = r->topic->id,
+                .partitions = parts};
+        last = r->topic;
+        request->topics[request->topic_count - 1].partition_count++;
+        *parts++ = describe(r);
+    }
+    return KRC_OK;
+}
+
+static int name_forgotten(struct krc_arena *arena, struct krc_fetch_request *request,
+                          struct krc_session *session)
+{
+    size_t count = session->forgotten_count;
+    request->forgotten = krc_arena_take(arena, (count + 1) * sizeof *request->forgotten);
+    if (request->forgotten == NULL)
+        return KRC_E_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct krc_forgotten *f = &session->forgotten[i];
+        request->forgotten[request->forgotten_count++] = (struct krc_fetch_forgotten_topic){
+            .name = {(const uint8_t *)f->topic->name, strlen(f->topic->name)},
+            .id = f->topic_id,
+            .partitions = &f->index,
+            .partition_count = 1};
+    }
+    return KRC_OK;
+}
+
+/* Members that are not asked for now, or whose topic has another id, leave the broker's session. */
+static int forget_members(struct krc_session *session, struct krc_remote **list, size_t count,
+                          uint32_t mark)
+{
+    for (size_t i = 0; i < count; i++)
+        list[i]->mark = mark;
+    for (size_t i = 0; i < session->count; i++) {
+        struct krc_remote *r = session->members[i];
+        bool renamed = session->by_id && !krc_uuid_equal(&r->sent_topic_id, &r->topic->id);
+        if (r->mark == mark && !renamed)
+            continue;
+        r->session = NULL;
+        if (session->id != 0 && krc_session_forget(session, r) < 0)
+            return KRC_E_NOMEM;
+    }
+    return KRC_OK;
+}
+
+static int set_members(struct krc_session *session, struct krc_remote **list, size_t count)
+{
+    if (count > session->capacity) {
+        struct krc_remote **members = realloc(session->members, count * sizeof *members);
+        if (members == NULL)
+            return KRC_E_NOMEM;
+        session->members = members;
+        session->capacity = count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct krc_remote *r = list[i];
+        session->members[i] = r;
+        r->session = session;
+        r->in_flight = true;
+        r->sent_turn = r->turn;
+        r->sent_offset = next_offset(r);
+        r->sent_epoch = leader_epoch(r);
+        r->sent_max_bytes = r->max_bytes;
+        r->sent_topic_id = r->topic->id;
+    }
+    session->count = count;
+    return KRC_OK;
+}
+
+/* Topics are named by their ids from 13 on, which needs all of them. */
+static int16_t version_for(const struct krc_conn *conn, struct krc_remote **list, size_t count)
+{
+    int16_t version = krc_conn_version(conn, KRC_API_FETCH);
+    for (size_t i = 0; i < count; i++)
+        if (version > 12 && krc_uuid_is_zero(&list[i]->topic->id))
+            version = 12;
+    return version;
+}
+
+static void fetched(void *arg, const struct krc_answer *answer);
+
+static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote **list,
+                size_t count, krc_error *error)
+{
+    struct krc_cluster *cluster = conn->cluster;
+    const struct krc_cluster_settings *s = &cluster->settings;
+    struct krc_session *session = &node->session;
+    int16_t version = version_for(conn, list, count);
+    bool by_id = version > 12;
+    if (session->count > 0 && session->by_id != by_id)
+        krc_session_reset(session, session->id);
+    session->by_id = by_id;
+    struct krc_fetch_request request = {
+        .max_wait_ms = s->fetch_max_wait_ms,
+        .min_bytes = s->fetch_min_bytes,
+        .max_bytes = s->fetch_max_bytes,
+        .isolation_level = s->read_committed,
+        .rack = {(const uint8_t *)s->rack, strlen(s->rack)},
+    };
+    if (forget_members(session, list, count, ++cluster->remotes.mark) < 0 ||
+        name_partitions(&cluster->arena, &request, list, count, session) < 0 ||
+        name_forgotten(&cluster->arena, &request, session) < 0 ||
+        set_members(session, list, count) < 0)
+        return krc_fail_nomem(error, count * sizeof *list);
+    request.session_id = session->id;
+    request.session_epoch = session->epoch;
+    KRC_TRY(krc_conn_send(conn, KRC_API_FETCH, version, &request, s->fetch_max_wait_ms, fetched,
+                          session, error));
+    session->forgotten_count = 0;
+    session->in_flight = true;
+    cluster->remotes.turn++;
+    return KRC_OK;
+}
+
+/* ---- The answer, for one partition ---------------------------------------------------------- */
+
+static void wait_for_next(struct krc_remote *r)
+{
+    const struct krc_cluster_settings *s = &r->cluster->settings;
+    r->not_before_ms = r->cluster->now_ms + krc_backoff_ms(r->cluster, s->retry_backoff_ms,
+                                                           s->retry_backoff_max_ms, r->failures);
+    r->failures++;
+}
+
+static void stop(struct krc_remote *r, int code, int16_t error_code)
+{
+    r->rc = krc_fail(&r->error, code, "%s-%d: Fetch at offset %lld was answered with %s: %s",
+                     r->topic->name, (int)r->index, (long long)r->sent_offset,
+                     krc_kafka_error_name(error_code), krc_kafka_error_text(error_code));
+    krc_error_at(&r->error, r->topic->name, r->index, r->sent_offset, -1);
+    krc_remote_ready(r);
+}
+
+static int code_of(int16_t error_code)
+{
+    switch (error_code) {
+    case KRC_KAFKA_CORRUPT_MESSAGE:
+        return KRC_E_CORRUPT;
+    case KRC_KAFKA_UNSUPPORTED_COMPRESSION_TYPE:
+        return KRC_E_UNSUPPORTED;
+    default:
+        return KRC_E_REFUSED;
+    }
+}
+
+/* A replica that we were sent to may lag behind: only the leader's word counts. */
+static void reset(struct krc_remote *r)
+{
+    if (r->preferred >= 0) {
+        r->preferred = -1;
+        return;
+    }
+    if (r->piece_count > 0)
+        return; /* it is asked again once the reader stands there */
+    r->out_of_range = true;
+    krc_remote_ready(r);
+}
+
+static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
+{
+    enum krc_verdict verdict = krc_fetch_verdict(p->error_code);
+    switch (verdict) {
+    case KRC_DO_RESET:
+        reset(r);
+        return;
+    case KRC_DO_STOP:
+        stop(r, code_of(p->error_code), p->error_code);
+        return;
+    case KRC_DO_REFRESH:
+    case KRC_DO_REOPEN:
+        r->preferred = -1;
+        krc_metadata_refresh(r->cluster);
+        break;
+    default:
+        break;
+    }
+    if (p->leader_id >= 0 && p->leader_epoch > leader_epoch(r)) {
+        krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch);
+        return;
+    }
+    wait_for_next(r);
+}
+
+/* How far whole batches reach; `*partial` is the size of the first where it is not whole. */
+static int64_t end_of(struct krc_bytes records, int64_t begin, int32_t *partial)
+{
+    int64_t end = begin;
+    *partial = 0;
+    while (records.len > 0) {
+        struct krc_batch_header h;
+        int rc = krc_batch_parse(records.data, records.len, &h, NULL);
+        if (rc < 0)
+            break; /* the reader says what is wrong with it */
+        if (rc == 0 || (size_t)h.size > records.len) {
+            *partial = end == begin ? h.size : 0;
+            break;
+        }
+        if (h.last_offset >= end)
+            end = h.last_offset + 1;
+        records.data += h.size;
+        records.len -= (size_t)h.size;
+    }
+    return end;
+}
+
+/* Not even the first batch is whole, as before 0.10.1: asks for as much as it needs. */
+static void ask_for_more(struct krc_remote *r, int32_t size)
+{
+    const struct krc_cluster_settings *s = &r->cluster->settings;
+    if (size <= r->max_bytes || size > s->receive_max_bytes) {
+        r->rc = krc_fail(&r->error, KRC_E_TOO_LARGE,
+                         "%s-%d: the batch at offset %lld has %ld bytes, and was cut off: raise "
+                         "receive.message.max.bytes (%lld)",
+                         r->topic->name, (int)r->index, (long long)r->sent_offset, (long)size,
+                         (long long)s->receive_max_bytes);
+        krc_remote_ready(r);
+        return;
+    }
+    r->max_bytes = size;
+}
+
+static void keep_piece(struct krc_session *session, struct krc_remote *r,
+                       const struct krc_fetch_partition *p, struct krc_frame *frame)
+{
+    int32_t partial;
+    int64_t end = end_of(p->records, r->sent_offset, &partial);
+    if (partial > 0 && end == r->sent_offset) {
+        ask_for_more(r, partial);
+        return;
+    }
+    r->max_bytes = r->cluster->settings.partition_max_bytes;
+    r->pieces[r->piece_count++] = (struct krc_piece){
+        .frame = frame,
+        .records = p->records,
+        .aborted = p->aborted,
+        .aborted_count = p->aborted_count > 0 ? p->aborted_count : 0,
+        .begin = r->sent_offset,
+        .end = end,
+        .last_stable_offset = p->last_stable_offset,
+    };
+    krc_frame_hold(frame);
+    if (frame->readers++ == 0) {
+        frame->undrained = &session->undrained;
+        session->undrained++;
+    }
+    krc_remote_ready(r);
+}
+
+/* The broker has nothing at the place that was asked for, now. */
+static void note_empty(struct krc_remote *r, bool alone)
+{
+    if (r->empty_at == r->sent_offset && r->empty_alone == alone)
+        return;
+    r->empty_at = r->sent_offset;
+    r->empty_alone = alone;
+    krc_remote_ready(r);
+}
+
+static void take_records(struct krc_session *session, struct krc_remote *r,
+                         const struct krc_fetch_partition *p, struct krc_frame *frame, bool alone)
+{
+    r->failures = 0;
+    r->log_start_offset = p->log_start_offset;
+    r->last_stable_offset = p->last_stable_offset;
+    r->high_watermark = p->high_watermark;
+    if (p->preferred_read_replica >= 0 && p->preferred_read_replica != r->preferred) {
+        r->preferred = p->preferred_read_replica;
+        r->preferred_to_ms = r->cluster->now_ms + r->cluster->settings.metadata_max_age_ms;
+        return; /* such an answer holds no records, and is not the end */
+    }
+    if (p->records.len > 0) {
+        keep_piece(session, r, p, frame);
+        return;
+    }
+    note_empty(r, alone);
+}
+
+static void take_partition(struct krc_session *session, struct krc_remote *r,
+                           const struct krc_fetch_partition *p, struct krc_frame *frame,
+                           bool alone)
+{
+    bool diverged = p->diverging_epoch >= 0 || p->diverging_end_offset >= 0;
+    r->told = true;
+    if (r->session != session || r->sent_turn != r->turn)
+        return; /* it was sent for another position */
+    if (p->error_code != 0) {
+        judge(r, p);
+    } else if (diverged) {
+        r->new_epoch = true; /* the leader is asked where the position's epoch ends */
+        krc_remote_ready(r);
+    } else {
+        take_records(session, r, p, frame, alone);
+    }
+}
+
+/* ---- The answer ----------------------------------------------------------------------------- */
+
+static struct krc_remote *find_remote(struct krc_cluster *cluster, bool by_id,
+                                      const struct krc_fetch_topic *topic, int32_t index)
+{
+    struct krc_topic *known = by_id ? krc_topic_find_id(cluster, &topic->id)
+                                    : krc_topic_find(cluster, topic->name);
+    struct krc_topic_partition *p = known == NULL ? NULL : krc_topic_partition(known, index);
+    return p == NULL ? NULL : p->remote;
+}
+
+static int count_filled(const struct krc_fetch_response *response)
+{
+    int filled = 0;
+    for (int32_t t = 0; t < response->topic_count; t++)
+        for (int32_t i = 0; i < response->topics[t].partition_count; i++)
+            filled += response->topics[t].partitions[i].records.len > 0;
+    return filled;
+}
+
+/* KIP-951: where the new leaders are that the partitions speak of. */
+static void learn_endpoints(struct krc_cluster *cluster, const struct krc_fetch_response *response)
+{
+    for (int32_t i = 0; i < response->endpoint_count; i++) {
+        const struct krc_fetch_endpoint *e = &response->endpoints[i];
+        if (krc_node_find(cluster, e->node_id) == NULL)
+            (void)krc_node_learn(cluster, e->node_id, e->host, e->port, e->rack); /* else later */
+    }
+}
+
+static void take_response(struct krc_session *session, const struct krc_fetch_response *response,
+                          struct krc_frame *frame)
+{
+    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
+    bool alone = count_filled(response) == 0, reopen = false;
+    learn_endpoints(cluster, response);
+    for (int32_t t = 0; t < response->topic_count; t++)
+        for (int32_t i = 0; i < response->topics[t].partition_count; i++) {
+            const struct krc_fetch_partition *p = &response->topics[t].partitions[i];
+            struct krc_remote *r =
+                find_remote(cluster, session->by_id, &response->topics[t], p->index);
+            reopen |= krc_fetch_verdict(p->error_code) == KRC_DO_REOPEN;
+            if (r != NULL)
+                take_partition(session, r, p, frame, alone);
+        }
+    /* in a session, those without news are left out */
+    for (size_t i = 0; i < session->count && response->throttle_time_ms == 0; i++) {
+        struct krc_remote *r = session->members[i];
+        if (!r->told && session->id != 0 && r->sent_turn == r->turn)
+            note_empty(r, alone);
+    }
+    if (reopen)
+        krc_session_reset(session, session->id);
+}
+
+static void back_off(struct krc_session *session)
+{
+    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
+    session->not_before_ms =
+        cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
+                                         cluster->settings.retry_backoff_max_ms,
+                                         session->failures);
+    session->failures++;
+}
+
+/* No answer came.  One that was too large is somebody's batch: whose, shows when each partition is
+ * fetched alone. */
+static void lost(struct krc_session *session, const struct krc_answer *answer)
+{
+    if (answer->rc == KRC_E_TOO_LARGE && session->count == 1) {
+        struct krc_remote *r = session->members[0];
+        r->rc = krc_fail(&r->error, KRC_E_TOO_LARGE, "%s-%d at offset %lld: %s", r->topic->name,
+                         (int)r->index, (long long)r->sent_offset, answer->why);
+        krc_error_at(&r->error, r->topic->name, r->index, r->sent_offset, -1);
+        krc_remote_ready(r);
+    } else if (answer->rc == KRC_E_TOO_LARGE) {
+        session->alone = (int)session->count;
+    }
+    for (size_t i = 0; i < session->count; i++)
+        session->members[i]->preferred = -1;
+    krc_session_reset(session, 0);
+    back_off(session);
+}
+
+/* An error of the whole answer: the session is given up. */
+static void refused(struct krc_session *session, int16_t error_code)
+{
+    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
+    bool is_gone = error_code == KRC_KAFKA_FETCH_SESSION_ID_NOT_FOUND;
+    if (error_code == KRC_KAFKA_FETCH_SESSION_TOPIC_ID_ERROR)
+        krc_metadata_refresh(cluster);
+    krc_session_reset(session, is_gone ? 0 : session->id);
+    if (!is_gone)
+        back_off(session);
+}
+
+static void go_on(struct krc_session *session, int32_t id)
+{
+    session->failures = 0;
+    if (session->alone > 0)
+        session->alone--;
+    if (session->epoch == 0 || id == 0)
+        session->id = id;
+    session->epoch = session->id == 0 ? 0 : session->epoch == INT32_MAX ? 1 : session->epoch + 1;
+}
+
+static void fetched(void *arg, const struct krc_answer *answer)
+{
+    struct krc_session *session = arg;
+    const struct krc_fetch_response *response = answer->response;
+    session->in_flight = false;
+    if (answer->rc < 0) {
+        lost(session, answer);
+        return;
+    }
+    if (response->error_code != 0) {
+        refused(session, response->error_code);
+        return;
+    }
+    go_on(session, response->session_id);
+    for (size_t i = 0; i < session->count; i++) {
+        session->members[i]->in_flight = false;
+        session->members[i]->told = false;
+    }
+    take_response(session, response, answer->frame);
+}
+
+/* ---- Time ----------------------------------------------------------------------------------- */
+
+static bool has_room(const struct krc_cluster *cluster, const struct krc_session *session)
+{
+    size_t held = cluster->frames->held;
+    return session->undrained < KRC_PIECES &&
+           (held == 0 || (int64_t)held + cluster->settings.fetch_max_bytes <=
+                             cluster->settings.buffered_max_bytes);
+}
+
+static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
+{
+    struct krc_session *session = &node->session;
+    krc_error error;
+    if (session->in_flight || session->not_before_ms > cluster->now_ms ||
+        !has_room(cluster, session))
+        return;
+    krc_arena_reset(&cluster->arena);
+    struct krc_remote **list =
+        krc_arena_take(&cluster->arena, (cluster->remotes.count + 1) * sizeof *list);
+    size_t count = list == NULL ? 0 : choose(cluster, node, list);
+    struct krc_conn *conn = count == 0 ? NULL : krc_node_conn(node, KRC_FOR_FETCHING);
+    if (conn != NULL && send(node, conn, list, count, &error) < 0) {
+        krc_session_reset(session, session->id);
+        back_off(session);
+    }
+}
+
+int64_t krc_fetch_tick(struct krc_cluster *cluster)
+{
+    int64_t next_ms = INT64_MAX, now_ms = cluster->now_ms;
+    for (size_t i = 0; i < cluster->nodes.count; i++) {
+        struct krc_node *node = cluster->nodes.list[i];
+        fetch_from(cluster, node);
+        if (node->session.not_before_ms > now_ms)
+            next_ms = krc_sooner(next_ms, node->session.not_before_ms);
+    }
+    for (size_t i = 0; i < cluster->remotes.count; i++) {
+        struct krc_remote *r = cluster->remotes.list[i];
+        if (r->not_before_ms > now_ms)
+            next_ms = krc_sooner(next_ms, r->not_before_ms);
+        if (r->wanted >= 0 && r->rc >= 0)
+            (void)node_of(r); /* without a leader: metadata is wanted */
+    }
+    return next_ms;
+}

@@ -1,0 +1,107 @@
+#include "cluster/frame.h"
+
+#include <stdlib.h>
+
+enum {
+    IDLE_MOST = 4,       /* kept for later */
+    IDLE_BYTES = 2 << 20 /* one that is larger goes back to the system */
+};
+
+static void free_frame(struct krc_frame *frame)
+{
+    krc_arena_free(&frame->arena);
+    free(frame->chunk.data);
+    free(frame);
+}
+
+static void end_pool(struct krc_frames *frames)
+{
+    if (frames->closed && frames->used == 0)
+        free(frames);
+}
+
+static void frame_gone(struct krc_chunk *chunk)
+{
+    struct krc_frame *frame = (struct krc_frame *)chunk;
+    struct krc_frames *frames = frame->frames;
+    frames->held -= chunk->capacity;
+    frames->used--;
+    krc_arena_reset(&frame->arena);
+    if (frames->closed || frames->idle_count == IDLE_MOST || chunk->capacity > IDLE_BYTES) {
+        free_frame(frame);
+        end_pool(frames);
+        return;
+    }
+    frame->next = frames->idle;
+    frames->idle = frame;
+    frames->idle_count++;
+}
+
+struct krc_frames *krc_frames_new(void)
+{
+    return calloc(1, sizeof(struct krc_frames));
+}
+
+void krc_frames_close(struct krc_frames *frames)
+{
+    if (frames == NULL)
+        return;
+    for (struct krc_frame *frame; (frame = frames->idle) != NULL;) {
+        frames->idle = frame->next;
+        free_frame(frame);
+    }
+    frames->closed = true;
+    end_pool(frames);
+}
+
+/* An idle one that is large enough and not much too large. */
+static struct krc_frame *find_idle(struct krc_frames *frames, size_t len)
+{
+    for (struct krc_frame **link = &frames->idle; *link != NULL; link = &(*link)->next) {
+        struct krc_frame *frame = *link;
+        if (frame->chunk.capacity < len || frame->chunk.capacity / 16 > len)
+            continue;
+        *link = frame->next;
+        frames->idle_count--;
+        return frame;
+    }
+    return NULL;
+}
+
+/* In place of an idle one, where there are enough of these. */
+static struct krc_frame *make(struct krc_frames *frames, size_t len)
+{
+    struct krc_frame *frame = calloc(1, sizeof *frame);
+    size_t capacity = len < 1024 ? 1024 : len;
+    uint8_t *data = malloc(capacity);
+    if (frame == NULL || data == NULL) {
+        free(frame);
+        free(data);
+        return NULL;
+    }
+    if (frames->idle_count == IDLE_MOST) {
+        struct krc_frame *old = frames->idle;
+        frames->idle = old->next;
+        frames->idle_count--;
+        free_frame(old);
+    }
+    frame->frames = frames;
+    frame->chunk = (struct krc_chunk){.data = data, .capacity = capacity, .gone = frame_gone};
+    return frame;
+}
+
+struct krc_frame *krc_frame_take(struct krc_frames *frames, size_t len)
+{
+    struct krc_frame *frame = find_idle(frames, len);
+    if (frame == NULL)
+        frame = make(frames, len);
+    if (frame == NULL)
+        return NULL;
+    frame->chunk.len = len;
+    frame->chunk.holders = 1;
+    frame->readers = 0;
+    frame->undrained = NULL;
+    frames->held += frame->chunk.capacity;
+    frames->used++;
+    return frame;
+}

@@ -1,0 +1,47 @@
+/*
+ * Brokers, and the servers that were named to begin with.
+ */
+#ifndef KRC_CLUSTER_NODE_H
+#define KRC_CLUSTER_NODE_H
+
+#include "cluster/conn.h"
+#include "cluster/session.h"
+
+enum krc_purpose { KRC_FOR_QUESTIONS, KRC_FOR_FETCHING, KRC_PURPOSES };
+
+struct krc_node {
+    int32_t id; /* -1: a bootstrap server, whose id is not known */
+    char *host;
+    int32_t port;
+    char *rack; /* NULL: none */
+    bool known; /* in the newest metadata */
+    struct krc_conn conns[KRC_PURPOSES];
+    struct krc_session session;
+};
+
+struct krc_nodes {
+    struct krc_node **list; /* brokers */
+    size_t count;
+    struct krc_node **servers; /* bootstrap servers */
+    size_t server_count;
+};
+
+/* NULL: not known. */
+struct krc_node *krc_node_find(const struct krc_cluster *cluster, int32_t id);
+
+/* A broker is at this address; one that was elsewhere is reconnected.  NULL: out of memory. */
+struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct krc_bytes host,
+                                int32_t port, struct krc_bytes rack);
+
+/* A connection that may be used now, else NULL, and it is being connected. */
+struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose);
+
+/* Any broker, or a bootstrap server where none is known: the same. */
+struct krc_conn *krc_any_conn(struct krc_cluster *cluster);
+
+/* Forgets the brokers: begins with the bootstrap servers again. */
+void krc_nodes_forget(struct krc_cluster *cluster, const char *why);
+
+void krc_node_free(struct krc_node *node);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * Questions about one partition, put to the broker that knows; asked again until there is an
+ * answer or an error that asking again does not cure.
+ */
+#ifndef KRC_CLUSTER_QUESTION_H
+#define KRC_CLUSTER_QUESTION_H
+
+#include "cluster/topics.h"
+
+enum krc_question_type {
+    KRC_ASKS_OFFSET,    /* ListOffsets, of the leader: the offset for `timestamp` */
+    KRC_ASKS_EPOCH_END, /* OffsetForLeaderEpoch, of the leader: where `epoch` ends */
+    KRC_ASKS_COMMITTED, /* OffsetFetch, of the coordinator: the group's committed offset */
+    KRC_ASKS_CLEANUP,   /* DescribeConfigs, of any broker: the topic's cleanup.policy */
+    KRC_QUESTION_TYPES
+};
+
+struct krc_question {
+    enum krc_question_type type;
+    struct krc_topic *topic;
+    int32_t partition;
+    int64_t timestamp;   /* OFFSET: KRC_TIMESTAMP_..., or milliseconds */
+    bool read_committed; /* OFFSET */
+    int32_t epoch;       /* EPOCH_END */
+
+    enum { KRC_UNASKED, KRC_OPEN, KRC_SENT, KRC_TOLD } state;
+    int64_t not_before_ms;
+    int failures;
+    int16_t last_error; /* the broker's last code */
+
+    int rc;              /* TOLD: KRC_OK, or why not: */
+    krc_error error;
+    int64_t offset;      /* -1: there is none */
+    int32_t found_epoch; /* -1: not known */
+    struct krc_uuid topic_id; /* COMMITTED: that the offset was asked for by; all zero: by name */
+
+    struct krc_remote *remote; /* that is told; NULL */
+    struct krc_question *next, **back;
+};
+
+struct krc_questions {
+    struct krc_question *open;
+};
+
+struct krc_coordinator {
+    int32_t node_id; /* -1: not known */
+    bool asking;
+    int failures;
+    int64_t not_before_ms;
+};
+
+/* Puts a question; its fields up to `epoch` are set. */
+void krc_question_ask(struct krc_cluster *cluster, struct krc_question *question);
+
+/* Takes it back, whatever became of it. */
+void krc_question_drop(struct krc_question *question);
+
+/* Sends what may be sent; the next time. */
+int64_t krc_questions_tick(struct krc_cluster *cluster);
+
+/* ---- Between question.c and coordinator.c -------------------------------------------------- */
+
+void krc_question_told(struct krc_cluster *cluster, struct krc_question *question);
+void krc_question_retry(struct krc_cluster *cluster, struct krc_question *question,
+                        int16_t error_code);
+void krc_question_fail(struct krc_cluster *cluster, struct krc_question *question, int code,
+                       int16_t error_code, const char *request);
+
+/* Questions that go to one place together, and are waited for. */
+struct krc_asked {
+    struct krc_cluster *cluster;
+    struct krc_question *list;
+};
+/* It is among those that are being asked. */
+void krc_question_send(struct krc_asked *asked, struct krc_question *question);
+
+int64_t krc_coordinator_tick(struct krc_cluster *cluster);
+
+#endif

@@ -1,0 +1,172 @@
+#include "cluster/remote.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/cluster.h"
+
+int krc_remote_open(struct krc_remote **out, struct krc_cluster *cluster, struct krc_topic *topic,
+                    int32_t index, void *owner, krc_error *error)
+{
+    struct krc_remotes *all = &cluster->remotes;
+    struct krc_topic_partition *p = krc_topic_partition(topic, index);
+    if (all->count == all->capacity) {
+        size_t capacity = all->capacity ? all->capacity * 2 : 16;
+        struct krc_remote **list = realloc(all->list, capacity * sizeof *list);
+        if (list == NULL)
+            return krc_fail_nomem(error, capacity * sizeof *list);
+        all->list = list;
+        all->capacity = capacity;
+    }
+    struct krc_remote *remote = malloc(sizeof *remote);
+    if (remote == NULL)
+        return krc_fail_nomem(error, sizeof *remote);
+    *remote = (struct krc_remote){
+        .cluster = cluster,
+        .topic = topic,
+        .index = index,
+        .owner = owner,
+        .question = {.topic = topic, .partition = index, .remote = remote},
+        .wanted = -1,
+        .until = INT64_MAX,
+        .preferred = -1,
+        .max_bytes = cluster->settings.partition_max_bytes,
+        .log_start_offset = -1,
+        .last_stable_offset = -1,
+        .high_watermark = -1,
+        .empty_at = -1,
+        .seen_topic_id = topic->id,
+    };
+    p->remote = remote;
+    all->list[all->count++] = remote;
+    *out = remote;
+    return KRC_OK;
+}
+
+/* The order stays: partitions of a topic lie together. */
+static void unlist(struct krc_remotes *all, const struct krc_remote *remote)
+{
+    size_t at = 0;
+    while (all->list[at] != remote)
+        at++;
+    all->count--;
+    memmove(&all->list[at], &all->list[at + 1], (all->count - at) * sizeof *all->list);
+}
+
+void krc_remote_close(struct krc_remote *remote)
+{
+    if (remote == NULL)
+        return;
+    struct krc_topic_partition *p = krc_topic_partition(remote->topic, remote->index);
+    krc_question_drop(&remote->question);
+    krc_remote_discard(remote);
+    if (remote->session != NULL)
+        krc_session_leave(remote->session, remote);
+    if (p != NULL && p->remote == remote)
+        p->remote = NULL;
+    krc_remote_not_ready(remote);
+    unlist(&remote->cluster->remotes, remote);
+    free(remote);
+}
+
+/* ---- Those that have something to be looked at ---------------------------------------------- */
+
+struct krc_remote *krc_remote_first_ready(const struct krc_cluster *cluster)
+{
+    return cluster->remotes.ready;
+}
+
+void krc_remote_ready(struct krc_remote *remote)
+{
+    struct krc_remotes *all = &remote->cluster->remotes;
+    if (remote->back_ready != NULL)
+        return;
+    remote->next_ready = NULL;
+    remote->back_ready = all->last_ready;
+    *all->last_ready = remote;
+    all->last_ready = &remote->next_ready;
+}
+
+void krc_remote_not_ready(struct krc_remote *remote)
+{
+    struct krc_remotes *all = &remote->cluster->remotes;
+    if (remote->back_ready == NULL)
+        return;
+    *remote->back_ready = remote->next_ready;
+    if (remote->next_ready != NULL)
+        remote->next_ready->back_ready = remote->back_ready;
+    else
+        all->last_ready = remote->back_ready;
+    remote->back_ready = NULL;
+}
+
+/* ---- Pieces --------------------------------------------------------------------------------- */
+
+void krc_remote_drained(struct krc_remote *remote)
+{
+    struct krc_frame *frame = remote->pieces[0].frame;
+    remote->wanted = remote->pieces[0].end;
+    if (--frame->readers == 0 && frame->undrained != NULL)
+        --*frame->undrained;
+    krc_frame_drop(frame);
+    remote->pieces[0] = remote->pieces[1];
+    remote->piece_count--;
+}
+
+void krc_remote_discard(struct krc_remote *remote)
+{
+    remote->turn++;
+    while (remote->piece_count > 0)
+        krc_remote_drained(remote);
+    remote->wanted = -1;
+    remote->empty_at = -1;
+    remote->out_of_range = false;
+}
+
+void krc_remote_want(struct krc_remote *remote, int64_t offset)
+{
+    const struct krc_piece *first = &remote->pieces[0];
+    bool has_it = remote->piece_count > 0 && first->begin <= offset && offset < first->end;
+    bool awaits_it = remote->piece_count == 0 && remote->in_flight &&
+                     remote->sent_turn == remote->turn && remote->sent_offset == offset;
+    if (remote->wanted == offset)
+        return;
+    if (!has_it && !awaits_it)
+        krc_remote_discard(remote);
+    remote->wanted = offset;
+    remote->out_of_range = false;
+}
+
+void krc_remote_pause(struct krc_remote *remote, bool paused)
+{
+    if (paused && !remote->paused)
+        krc_remote_discard(remote); /* what is kept for nobody would hold the others up */
+    remote->paused = paused;
+    krc_remote_ready(remote);
+}
+
+const char *krc_remote_broker(const struct krc_remote *remote)
+{
+    struct krc_cluster *cluster = remote->cluster;
+    struct krc_topic_partition *p = krc_topic_partition(remote->topic, remote->index);
+    struct krc_node *node =
+        krc_node_find(cluster, remote->preferred >= 0 ? remote->preferred : p->leader_id);
+    if (node == NULL)
+        return "a broker that is gone";
+    snprintf(cluster->text, sizeof cluster->text, "%s:%d", node->host, (int)node->port);
+    return cluster->text;
+}
+
+/* ---- News ----------------------------------------------------------------------------------- */
+
+/* What the old leader sent may not be in the new one's log. */
+void krc_remote_led_anew(struct krc_remote *remote)
+{
+    krc_remote_discard(remote);
+    remote->preferred = -1;
+    remote->not_before_ms = 0;
+    remote->failures = 0;
+    remote->new_epoch = true;
+    krc_remote_ready(remote);
+}

@@ -1,0 +1,61 @@
+#include "cluster/session.h"
+
+#include <stdlib.h>
+
+#include "cluster/cluster.h"
+
+void krc_session_init(struct krc_session *session, struct krc_node *node)
+{
+    *session = (struct krc_session){.node = node};
+}
+
+/* After a request that got no answer, or an error: nothing is known of what the broker keeps. */
+void krc_session_reset(struct krc_session *session, int32_t id)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        session->members[i]->session = NULL;
+        session->members[i]->in_flight = false;
+    }
+    session->count = 0;
+    session->forgotten_count = 0;
+    session->id = id;
+    session->epoch = 0;
+}
+
+void krc_session_end(struct krc_session *session)
+{
+    krc_session_reset(session, 0);
+    free(session->members);
+    free(session->forgotten);
+    session->members = NULL;
+    session->forgotten = NULL;
+    session->capacity = 0;
+}
+
+int krc_session_forget(struct krc_session *session, const struct krc_remote *remote)
+{
+    struct krc_forgotten *grown =
+        realloc(session->forgotten, (session->forgotten_count + 1) * sizeof *grown);
+    if (grown == NULL)
+        return KRC_E_NOMEM;
+    session->forgotten = grown;
+    grown[session->forgotten_count++] = (struct krc_forgotten){
+        .topic = remote->topic, .topic_id = remote->sent_topic_id, .index = remote->index};
+    return KRC_OK;
+}
+
+void krc_session_leave(struct krc_session *session, struct krc_remote *remote)
+{
+    size_t at = 0;
+    while (at < session->count && session->members[at] != remote)
+        at++;
+    if (at == session->count)
+        return;
+    session->count--;
+    for (; at < session->count; at++)
+        session->members[at] = session->members[at + 1];
+    remote->session = NULL;
+    remote->in_flight = false;
+    if (session->id != 0 && krc_session_forget(session, remote) < 0)
+        krc_session_reset(session, session->id);
+}

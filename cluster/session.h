@@ -1,0 +1,58 @@
+/*
+ * Fetching from one broker: one request at a time, in a fetch session (KIP-227) where the broker
+ * has them.  A session remembers the partitions on both sides, so that a request names only those
+ * that changed.
+ *
+ *   id 0, epoch 0    opens one
+ *   id N, epoch 1..  goes on; after the largest comes 1
+ *   id N, epoch 0    closes it and opens another
+ */
+#ifndef KRC_CLUSTER_SESSION_H
+#define KRC_CLUSTER_SESSION_H
+
+#include "protocol/api.h"
+
+struct krc_node;
+struct krc_remote;
+struct krc_topic;
+
+/* A partition that the broker has to forget. */
+struct krc_forgotten {
+    struct krc_topic *topic;
+    struct krc_uuid topic_id; /* as it was sent */
+    int32_t index;
+};
+
+struct krc_session {
+    struct krc_node *node;
+    int32_t id, epoch;
+    bool by_id;         /* its topics were named by id */
+    bool in_flight;
+    unsigned undrained; /* responses that some partition has not read to its end */
+    int64_t not_before_ms;
+    int failures;
+    int alone;          /* so many fetches name one partition each: a response was too large */
+    struct krc_remote **members; /* what the last fetch named, in this session */
+    size_t count, capacity;
+    struct krc_forgotten *forgotten;
+    size_t forgotten_count;
+};
+
+void krc_session_init(struct krc_session *session, struct krc_node *node);
+
+/* The broker is gone, or its session is: all members are fetched afresh.  What is in flight is
+ * told first. */
+void krc_session_end(struct krc_session *session);
+
+/* It leaves, and is to be forgotten by the broker. */
+void krc_session_leave(struct krc_session *session, struct krc_remote *remote);
+
+/* ---- Between session.c and fetch.c --------------------------------------------------------- */
+
+/* Nothing is known of what the broker keeps; `id` is the session to be closed, or 0. */
+void krc_session_reset(struct krc_session *session, int32_t id);
+
+/* The broker is to forget it, as it was sent.  KRC_E_NOMEM. */
+int krc_session_forget(struct krc_session *session, const struct krc_remote *remote);
+
+#endif

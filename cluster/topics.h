@@ -1,0 +1,76 @@
+/*
+ * What metadata says of topics and their partitions.
+ */
+#ifndef KRC_CLUSTER_TOPICS_H
+#define KRC_CLUSTER_TOPICS_H
+
+#include "base/place.h"
+#include "protocol/api.h"
+
+struct krc_cluster;
+
+struct krc_topic_partition {
+    int16_t error_code;
+    int32_t leader_id;    /* -1: none, or not known */
+    int32_t leader_epoch; /* -1: not known */
+    int32_t *replicas, *in_sync, *offline; /* one allocation, at `replicas` */
+    int32_t replica_count, in_sync_count, offline_count;
+    int32_t *eligible;      /* leader replicas; known after krc_describe_leaders */
+    int32_t eligible_count; /* -1: not known */
+    struct krc_remote *remote; /* that is read; NULL */
+};
+
+enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
+                   KRC_CLEANUP_REFUSED /* the broker does not tell */ };
+
+struct krc_topic {
+    char *name;
+    struct krc_uuid id;  /* all zero: unknown */
+    int16_t error_code;  /* the newest metadata's; -1 (UNKNOWN_SERVER_ERROR) before any */
+    bool is_known;       /* it was there in some metadata */
+    bool is_internal;
+    bool is_wanted;      /* to be asked about by name */
+    bool was_missing;    /* that was noted */
+    enum krc_cleanup cleanup;
+    struct krc_topic_partition *partitions;
+    int32_t partition_count;
+};
+
+struct krc_topics {
+    struct krc_topic **list;  /* sorted by name */
+    struct krc_topic **by_id; /* sorted by id; those that have one */
+    size_t count, id_count;
+    bool all_wanted;          /* every topic of the cluster */
+    bool refresh;             /* as soon as it may be */
+    bool asking;
+    int failures;             /* attempts without an answer since the last one */
+    int64_t not_before_ms;
+    int64_t fresh_to_ms;
+    int64_t unanswered_since_ms; /* -1: the last attempt was answered */
+    uint64_t generation;      /* counts answers */
+    uint64_t changes;         /* counts answers that changed which partitions there are */
+};
+
+/* NULL: not known; krc_topic_want makes it one. */
+struct krc_topic *krc_topic_find(const struct krc_cluster *cluster, struct krc_bytes name);
+struct krc_topic *krc_topic_find_id(const struct krc_cluster *cluster, const struct krc_uuid *id);
+
+/* A topic to be asked about from now on; NULL: out of memory. */
+struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name);
+
+/* NULL where there is no such partition, as far as is known. */
+struct krc_topic_partition *krc_topic_partition(const struct krc_topic *topic, int32_t index);
+
+/* Something contradicts the metadata, or is missing in it. */
+void krc_metadata_refresh(struct krc_cluster *cluster);
+
+/* A newer leader was told besides. */
+void krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,
+                         int32_t leader_id, int32_t leader_epoch);
+
+/* Sends what is due; the next time. */
+int64_t krc_metadata_tick(struct krc_cluster *cluster);
+
+void krc_topics_free(struct krc_topics *topics);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * A commit in a thread of its own: what is to be written is copied, written there, and taken note of
+ * here.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "consumer/handle.h"
+
+struct commit_part {
+    struct krc_part *part;
+    struct krc_place place;
+    struct krc_ledger ledger; /* a copy */
+    struct krc_point point;
+    uint32_t stretch;
+    bool settled;
+};
+
+struct krc_commit_work {
+    krc *handle; /* NULL: it is closed */
+    struct krc_store *store;
+    const char *group;
+    krc_committed_fn *done;
+    void *arg;
+    int64_t now_ms;
+    pthread_mutex_t mutex;
+    pthread_cond_t over;
+    bool is_over;
+    int rc;
+    krc_error error;
+    size_t count;
+    struct commit_part parts[];
+};
+
+static int put_all(struct krc_commit_work *work)
+{
+    for (size_t i = 0; i < work->count; i++) {
+        struct commit_part *p = &work->parts[i];
+        KRC_TRY(krc_ledger_put(&p->ledger, work->store, work->group, &p->point, work->now_ms,
+                               p->settled, &work->error));
+    }
+    return krc_store_commit(work->store, &work->error);
+}
+
+/* In the pool's thread. */
+static void run(void *arg)
+{
+    struct krc_commit_work *work = arg;
+    int rc = krc_store_begin(work->store, &work->error);
+    if (rc >= 0) {
+        rc = put_all(work);
+        if (rc < 0)
+            krc_store_rollback(work->store);
+    }
+    pthread_mutex_lock(&work->mutex);
+    work->rc = rc;
+    work->is_over = true;
+    pthread_cond_signal(&work->over);
+    pthread_mutex_unlock(&work->mutex);
+}
+
+/* A stretch that has ended since then is not concerned any more. */
+static void take_note(struct krc_commit_work *work)
+{
+    for (size_t i = 0; work->rc >= 0 && i < work->count; i++) {
+        struct commit_part *p = &work->parts[i];
+        krc_ledger_committed(&p->part->ledger, p->ledger.reset_count);
+        int rc = krc_tracker_committed(&p->part->tracker, p->stretch, p->point.offset,
+                                       &work->error);
+        if (rc < 0)
+            work->rc = rc;
+    }
+}
+
+static void free_work(struct krc_commit_work *work)
+{
+    for (size_t i = 0; i < work->count; i++)
+        krc_ledger_free(&work->parts[i].ledger);
+    pthread_mutex_destroy(&work->mutex);
+    pthread_cond_destroy(&work->over);
+    free(work);
+}
+
+/* In the loop's thread. */
+static void over(void *arg)
+{
+    struct krc_commit_work *work = arg;
+    if (work->handle != NULL && work->handle->commit == work) {
+        work->handle->commit = NULL;
+        take_note(work);
+    }
+    work->error.code = work->rc < 0 ? work->rc : KRC_OK;
+    if (work->handle != NULL && work->done != NULL)
+        work->done(work->arg, &work->error);
+    free_work(work);
+}
+
+void krc_commit_wait(krc *handle)
+{
+    struct krc_commit_work *work = handle->commit;
+    if (work == NULL)
+        return;
+    pthread_mutex_lock(&work->mutex);
+    while (!work->is_over)
+        pthread_cond_wait(&work->over, &work->mutex);
+    pthread_mutex_unlock(&work->mutex);
+    handle->commit = NULL;
+    take_note(work);
+    if (handle->close_asked)
+        work->handle = NULL;
+}
+
+static int copy_parts(krc *handle, struct krc_commit_work *work, krc_error *error)
+{
+    for (size_t i = 0; i < handle->part_count; i++) {
+        struct krc_part *part = handle->parts[i];
+        if (!krc_part_has_news(part))
+            continue;
+        struct commit_part *p = &work->parts[work->count];
+        *p = (struct commit_part){.part = part,
+                                  .place = part->place,
+                                  .point = krc_part_acked(part),
+                                  .stretch = part->tracker.offsets.stretch,
+                                  .settled = krc_part_settled(part)};
+        KRC_TRY(krc_ledger_copy(&p->ledger, &part->ledger, &p->place, error));
+        work->count++;
+    }
+    return KRC_OK;
+}
+
+static int check(krc *handle, krc_error *error)
+{
+    if (handle->commit != NULL)
+        return krc_fail(error, KRC_E_BUSY, "a commit is under way");
+    if (handle->store == NULL || handle->is_attached || handle->net == NULL)
+        return krc_fail(error, KRC_E_STATE, "only the offset store of a cluster's consumer is "
+                        "committed to in the background");
+    return krc_refuse_sink(handle, error);
+}
+
+int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
+{
+    KRC_TRY(check(handle, error));
+    size_t size = sizeof(struct krc_commit_work) + handle->part_count * sizeof(struct commit_part);
+    struct krc_commit_work *work = calloc(1, size);
+    if (work == NULL)
+        return krc_fail_nomem(error, size);
+    *work = (struct krc_commit_work){.handle = handle,
+                                     .store = handle->store,
+                                     .group = krc_store_group(handle->config),
+                                     .done = done,
+                                     .arg = arg,
+                                     .now_ms = krc_now_ms()};
+    pthread_mutex_init(&work->mutex, NULL);
+    pthread_cond_init(&work->over, NULL);
+    int rc = copy_parts(handle, work, error);
+    if (rc >= 0)
+        rc = krc_loop_work(handle->net->loop, run, over, work, error);
+    if (rc < 0)
+        free_work(work);
+    else
+        handle->commit = work;
+    return rc;
+}

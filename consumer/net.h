@@ -1,0 +1,41 @@
+/*
+ * A cluster with its driver, and the calls that wait for it.
+ */
+#ifndef KRC_CONSUMER_NET_H
+#define KRC_CONSUMER_NET_H
+
+#include "consumer/config.h"
+#include "consumer/loop.h"
+
+struct krc_net {
+    struct krc_cluster cluster;
+    struct krc_loop *loop;
+    const krc_config *config;
+};
+
+/* On a loop of its own, or the application's (consumer/loop.h).  Nothing is sent yet.
+ * `note` is told what is to be known about a topic ("": none). */
+int krc_net_open(struct krc_net **net, const krc_config *config, struct uv_loop_s *uv,
+                 bool (*turn)(void *arg),
+                 void (*note)(void *arg, const char *topic, const char *text), void *arg,
+                 krc_error *error) KRC_MUST_USE;
+void krc_net_close(struct krc_net *net);
+
+/*
+ * Asks for metadata, and waits: of these topics, or of all where there are none named.  From then
+ * on they are kept up to date.
+ * KRC_E_NOT_FOUND: the cluster has no such topic.  KRC_E_REFUSED.  KRC_E_TIMEOUT: not within
+ * default.api.timeout.ms.  KRC_E_IO: each server is out of reach, or is none.
+ */
+int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t count,
+                        krc_error *error) KRC_MUST_USE;
+
+/* Learns the eligible leaders of the topics that are known. */
+int krc_net_describe(struct krc_net *net, krc_error *error) KRC_MUST_USE;
+
+/* Puts questions, whose `topic` is known, and waits for all answers.  An error of one of them
+ * stays with it. */
+int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t count,
+                krc_error *error) KRC_MUST_USE;
+
+#endif

@@ -1,0 +1,300 @@
+/*
+ * Replay of a cluster: each job has connections of its own and a share of the partitions, which
+ * take turns as their records arrive.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumer/netsource.h"
+#include "replay/run.h"
+
+enum {
+    LOOK_MS = 200,  /* how often `stop` is asked */
+    QUIET_MS = 1000 /* following: so long without data commits what there is */
+};
+
+struct job {
+    struct krc_replay_run *run;
+    size_t number, jobs;
+    struct krc_net *net;
+    struct krc_codecs *codecs;
+    struct krc_buffer scratch;
+    struct krc_replay_part **parts;
+    size_t count;
+    uint64_t seen_changes; /* of the topics */
+};
+
+static void tell_topic(void *arg, const char *topic, const char *text)
+{
+    struct krc_replay_run *run = arg;
+    struct krc_event event = {.type = KRC_EVENT_NOTE, .topic = topic, .partition = -1};
+    strncpy(event.message, text, sizeof event.message - 1);
+    if (run->options->event == NULL)
+        return;
+    pthread_mutex_lock(&run->mutex);
+    run->options->event(run->options->arg, &event);
+    pthread_mutex_unlock(&run->mutex);
+}
+
+/* ---- Which partitions ----------------------------------------------------------------------- */
+
+/* The names of the topics that are wanted, each once; to be freed. */
+static const char **topic_names(const krc_replay_options *options, size_t *count)
+{
+    const char **names = calloc(options->partition_count + 1, sizeof *names);
+    *count = 0;
+    for (size_t i = 0; names != NULL && i < options->partition_count; i++) {
+        const char *topic = options->partitions[i].topic;
+        size_t k = 0;
+        while (k < *count && strcmp(names[k], topic) != 0)
+            k++;
+        if (k == *count)
+            names[(*count)++] = topic;
+    }
+    return names;
+}
+
+static int load_topics(struct krc_replay_run *run, struct krc_net *net, krc_error *error)
+{
+    size_t count;
+    const char **names = topic_names(run->options, &count);
+    if (names == NULL)
+        return krc_fail_nomem(error, sizeof *names);
+    int rc = krc_net_load_topics(net, names, count, error);
+    free(names);
+    if (run->options->follow && run->options->wants != NULL)
+        net->cluster.topics.all_wanted = true;
+    return rc;
+}
+
+static struct krc_topic *find_partition(const struct krc_net *net, const char *topic,
+                                        int32_t partition)
+{
+    struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
+    struct krc_topic *found = krc_topic_find(&net->cluster, name);
+    return found != NULL && krc_topic_partition(found, partition) != NULL ? found : NULL;
+}
+
+int krc_replay_connect(struct krc_replay_run *run, krc_error *error)
+{
+    KRC_TRY(krc_net_open(&run->net, run->config, NULL, NULL, tell_topic, run, error));
+    int rc = load_topics(run, run->net, error);
+    for (size_t i = 0; rc >= 0 && i < run->options->partition_count; i++) {
+        const struct krc_replay_partition *p = &run->options->partitions[i];
+        if (find_partition(run->net, p->topic, p->partition) == NULL)
+            rc = krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no partition %s-%d", p->topic,
+                          (int)p->partition);
+    }
+    if (rc < 0) {
+        krc_net_close(run->net);
+        run->net = NULL;
+    }
+    return rc;
+}
+
+/* Whose share a partition is: the same for all jobs, and whenever it is found. */
+static bool is_mine(const struct job *job, const char *topic, int32_t partition)
+{
+    size_t hash = (size_t)partition;
+    while (*topic != '\0')
+        hash = hash * 31 + (unsigned char)*topic++;
+    return hash % job->jobs == job->number;
+}
+
+/* ---- The parts ------------------------------------------------------------------------------ */
+
+static void end_part(struct job *job, struct krc_replay_part *part, int rc, krc_error *error)
+{
+    size_t at = 0;
+    rc = krc_replay_finish(part, rc, error);
+    if (rc < 0)
+        krc_replay_failed(job->run, rc, error);
+    while (job->parts[at] != part)
+        at++;
+    job->parts[at] = job->parts[--job->count];
+    krc_replay_close(part);
+    free(part);
+}
+
+static int make_room(struct job *job, krc_error *error)
+{
+    size_t size = (job->count + 1) * sizeof *job->parts;
+    struct krc_replay_part **parts = realloc(job->parts, size);
+    if (parts == NULL)
+        return krc_fail_nomem(error, size);
+    job->parts = parts;
+    return KRC_OK;
+}
+
+static int64_t until_of(const struct krc_replay_run *run, int64_t until)
+{
+    return until == KRC_NO_END && !run->options->follow ? KRC_PRESENT_END : until;
+}
+
+static void begin_part(struct job *job, struct krc_topic *topic, int32_t partition, int64_t start,
+                       int64_t until)
+{
+    struct krc_replay_run *run = job->run;
+    struct krc_place place = {
+        .topic = topic->name, .partition = partition, .topic_id = topic->id};
+    struct krc_source *source;
+    krc_error error = {0};
+    struct krc_replay_part *part = malloc(sizeof *part);
+    int rc = part == NULL ? krc_fail_nomem(&error, sizeof *part) : make_room(job, &error);
+    if (rc < 0) {
+        free(part);
+        krc_replay_failed(run, rc, &error);
+        return;
+    }
+    job->parts[job->count++] = part;
+    krc_replay_init(part, run, &place, start, until_of(run, until));
+    rc = krc_netsource_new(&source, &job->net->cluster, topic, partition, run->config, job->codecs,
+                           part, &error);
+    if (rc >= 0) {
+        krc_remote_ready(krc_netsource_of(source)->remote);
+        rc = krc_replay_begin(part, source, &error);
+    }
+    if (rc < 0)
+        end_part(job, part, rc, &error);
+}
+
+static void begin_parts(struct job *job)
+{
+    const krc_replay_options *options = job->run->options;
+    for (size_t i = 0; i < options->partition_count && !job->run->ends; i++) {
+        const struct krc_replay_partition *p = &options->partitions[i];
+        struct krc_topic *topic = find_partition(job->net, p->topic, p->partition);
+        if (topic != NULL && is_mine(job, p->topic, p->partition))
+            begin_part(job, topic, p->partition, p->start, p->until);
+    }
+    job->seen_changes = job->net->cluster.topics.changes;
+}
+
+static bool has_part(const struct job *job, const struct krc_topic *topic, int32_t partition)
+{
+    return topic->partitions[partition].remote != NULL || !is_mine(job, topic->name, partition);
+}
+
+/* Following: partitions that were made meanwhile, from their beginning. */
+static void begin_new_parts(struct job *job)
+{
+    const krc_replay_options *options = job->run->options;
+    const struct krc_topics *topics = &job->net->cluster.topics;
+    if (options->wants == NULL || !options->follow || job->seen_changes == topics->changes)
+        return;
+    job->seen_changes = topics->changes;
+    for (size_t i = 0; i < topics->count; i++)
+        for (int32_t p = 0; p < topics->list[i]->partition_count; p++) {
+            struct krc_topic *topic = topics->list[i];
+            if (!has_part(job, topic, p) && options->wants(options->arg, topic->name, p))
+                begin_part(job, topic, p, KRC_EARLIEST, KRC_NO_END);
+        }
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+/* A partition keeps its turn for what one fetch brought.  What was made of it is handed to the
+ * system then, so that many partitions do not keep much each. */
+static int turn_over(struct job *job, struct krc_replay_part *part, krc_error *error)
+{
+    struct krc_remote *remote = krc_netsource_of(part->tracker.source)->remote;
+    krc_remote_not_ready(remote);
+    krc_remote_ready(remote);
+    krc_loop_run(job->net->loop, 0);
+    return job->count > 1 ? krc_sink_rest(&part->sink, error) : KRC_OK;
+}
+
+/* Reads what is there of a partition whose turn it is; false: it has ended. */
+static bool read_part(struct job *job, struct krc_replay_part *part)
+{
+    krc_error error;
+    struct krc_item item;
+    int rc = krc_replay_next(part, &job->scratch, &item, &error);
+    if (rc >= 0 && (item.type == KRC_ITEM_RECORDS || item.type == KRC_ITEM_PASSED)) {
+        const struct krc_chunk *chunk = item.batch.bytes != NULL ? item.batch.chunk : part->chunk;
+        part->taken_at_ms = krc_loop_now_ms();
+        if (chunk != part->chunk)
+            rc = turn_over(job, part, &error);
+        part->chunk = chunk;
+    }
+    if (rc >= 0 && item.type == KRC_ITEM_WAIT)
+        krc_remote_not_ready(krc_netsource_of(part->tracker.source)->remote);
+    if (rc >= 0 && item.type != KRC_ITEM_END)
+        return true;
+    end_part(job, part, rc, &error);
+    return false;
+}
+
+/* Following: what came last is committed once nothing more comes. */
+static void commit_quiet(struct job *job)
+{
+    int64_t before_ms = krc_loop_now_ms() - QUIET_MS;
+    for (size_t i = 0; job->run->options->follow && i < job->count; i++) {
+        struct krc_replay_part *part = job->parts[i];
+        krc_error error;
+        if (part->taken_at_ms == 0 || part->taken_at_ms > before_ms)
+            continue;
+        part->taken_at_ms = 0;
+        int rc = krc_replay_commit(part, &error);
+        if (rc < 0) {
+            end_part(job, part, rc, &error);
+            return;
+        }
+    }
+}
+
+static bool is_over(struct job *job)
+{
+    struct krc_replay_run *run = job->run;
+    bool may_come = run->options->follow && run->options->wants != NULL;
+    return run->ends || run->records_left <= 0 || (job->count == 0 && !may_come) ||
+           krc_replay_stopped(run);
+}
+
+static void read_parts(struct job *job)
+{
+    int64_t look_ms = 0;
+    struct krc_remote *remote;
+    for (;;) {
+        int64_t now_ms = krc_loop_now_ms();
+        if (now_ms >= look_ms || job->count == 0) {
+            if (is_over(job))
+                return;
+            commit_quiet(job);
+            begin_new_parts(job);
+            look_ms = now_ms + LOOK_MS;
+        }
+        remote = krc_remote_first_ready(&job->net->cluster);
+        if (remote == NULL)
+            krc_loop_run(job->net->loop, look_ms);
+        else if (!read_part(job, remote->owner))
+            look_ms = 0;
+    }
+}
+
+void krc_replay_cluster(struct krc_replay_run *run, size_t number, size_t jobs)
+{
+    struct job job = {.run = run, .number = number, .jobs = jobs, .net = run->net};
+    krc_error error;
+    int rc = KRC_OK;
+    if (number > 0)
+        rc = krc_net_open(&job.net, run->config, NULL, NULL, tell_topic, run, &error);
+    if (rc >= 0 && number > 0)
+        rc = load_topics(run, job.net, &error);
+    job.codecs = krc_codecs_new();
+    if (rc >= 0 && job.codecs == NULL)
+        rc = krc_fail_nomem(&error, 1);
+    if (rc < 0) {
+        krc_replay_failed(run, rc, &error);
+    } else {
+        begin_parts(&job);
+        read_parts(&job);
+    }
+    while (job.count > 0)
+        end_part(&job, job.parts[0], KRC_OK, &error);
+    free(job.parts);
+    krc_buffer_free(&job.scratch);
+    krc_codecs_free(job.codecs);
+    if (number > 0)
+        krc_net_close(job.net);
+}
