@@ -80,7 +80,8 @@ bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account
 
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event)
 {
-    bool lossy = event->type != KRC_EVENT_NOTE && event->type != KRC_EVENT_CAUGHT_UP;
+    bool lossy = event->type != KRC_EVENT_NOTE && event->type != KRC_EVENT_CAUGHT_UP &&
+                 event->type != KRC_EVENT_ASSIGNED;
     bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
     if (wanted && event->partition >= 0)
         fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,

@@ -317,6 +317,8 @@ int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error)
 
 void krc_replay_close(struct krc_replay_part *part)
 {
+    if (part->run->writer == part)
+        part->run->writer = NULL;
     krc_sink_close(&part->sink);
     krc_tracker_close(&part->tracker);
     krc_ledger_free(&part->ledger);

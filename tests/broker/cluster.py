@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 from common import KRC, Done, Running, attempt, check, compare, differ, java_read, run
-
+from follow import as_text, jsonl
 from kafka import Cluster, Helper, Refused
 from processes import start, wait_until
 
@@ -304,6 +304,8 @@ def killed(scene):
     scene.helper("create", "killed", "3,1,2;1,3,2")
     scene.wait_for_leader("killed", 3, ["1", "2", "3"])
     reader = scene.follow("killed")
+    replay = Running(scene.folder, "killed-replay", "replay", *scene.source, "-t", "killed",
+                     "--to", f"{scene.folder}/killed", "--follow")
     scene.load("killed", 2, 20)
     scene.wait_for_load("killed")
     scene.cluster.brokers[3].kill()
@@ -314,6 +316,15 @@ def killed(scene):
                == ["1", "2", "3"], WAIT)
     scene.wait_for_load("killed")
     scene.check_load("killed", reader)
+    check_replay(scene, "killed", replay)
+
+
+def check_replay(scene, topic, replay):
+    """A replay that went on meanwhile, and then once more: each record once."""
+    replay.interrupt().expect(0)
+    run("replay", "-q", *scene.source, "-t", topic, "--to", f"{scene.folder}/{topic}").expect(0)
+    compare(f"{topic}, replayed meanwhile", as_text(scene.java(topic)),
+            jsonl(f"{scene.folder}/{topic}"))
 
 
 def follower_killed(scene):

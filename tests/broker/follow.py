@@ -5,11 +5,12 @@ import json
 import os
 
 from common import Running, attempt, check, compare, differ, java_read, krc, partition_of, run
-from online import differ_files, files, rows
+from online import REPLAYS, differ_files, files, rows
 from processes import wait_until
 
 MANY = 1 << 40
-KILLS = 6
+KILLS = 10
+PARTITIONS = 150
 
 
 def text(field):
@@ -63,23 +64,36 @@ def continue_online(online):
     """What the stopped broker's folder began; and more is there by now."""
     online.helper("scenario", "commit")
     online.helper("send", "mixed", 2, 0, 100, 50)
-    online.replay(online.source, f"{online.folder}/d.jsonl", "--format", "jsonl")
+    online.replay(online.source, f"{online.folder}/d.jsonl")
     online.replay(online.source, f"sqlite:{online.folder}/d.db")
 
 
 def continue_offline(online):
     logs = ["-d", online.broker.logs]
-    for form in ("jsonl", "raw"):
-        online.replay(logs, f"{online.folder}/b.{form}", "--format", form)
-        online.replay(logs, f"{online.folder}/fresh.{form}", "--format", form)
-        check(f"begun online, continued offline, {form}",
-              differ_files(files(f"{online.folder}/fresh.{form}"),
-                           files(f"{online.folder}/b.{form}")))
+    for name in ("jsonl", "raw", "jobs"):
+        online.replay(logs, f"{online.folder}/b.{name}", *REPLAYS[name])
+        online.replay(logs, f"{online.folder}/fresh.{name}", *REPLAYS[name])
+        check(f"begun online, continued offline, {name}",
+              differ_files(files(f"{online.folder}/fresh.{name}"),
+                           files(f"{online.folder}/b.{name}")))
     check("begun offline, continued online", differ_files(
         files(f"{online.folder}/fresh.jsonl"), files(f"{online.folder}/d.jsonl")))
     online.replay(logs, f"sqlite:{online.folder}/fresh.db")
     check("begun offline, continued online, SQLite",
           differ(rows(f"{online.folder}/fresh.db"), rows(f"{online.folder}/d.db")))
+
+
+def many(online):
+    """Partitions, most of them empty."""
+    online.helper("create", "many", PARTITIONS)
+    for i in range(0, PARTITIONS, 7):
+        online.helper("send", "many", i, 0, 1 + i, 10)
+    done = run("read", "-q", *online.source, "-t", "many", "-e", "-f", "%p %o\\n",
+               "--account", "json").expect(0)
+    got = sorted(done.out.decode().splitlines(), key=lambda l: [int(n) for n in l.split()])
+    check("many partitions", differ([f"{p} {o}" for p in range(0, PARTITIONS, 7)
+                                     for o in range(1 + p)], got))
+    check("many accounts", differ([PARTITIONS], [len(done.account())]))
 
 
 # ---- Following
@@ -90,10 +104,14 @@ def follow(online, topic, to, name):
 
 
 def read_follows(online):
-    """krc read goes on until it is told to end, and shows what comes."""
+    """krc read goes on until it is told to end, and shows what comes, though the broker is away
+    for a while."""
     online.helper("create", "read", 2)
-    reader = Running(online.folder, "read", "read", *online.source, "-t", "read", "-u", "-J")
+    reader = Running(online.folder, "read", "read", *online.source, "-t", "read", "-J")
     load(online, "read-load", "read", 2, 20)
+    wait_for_load(online, "read-load", 500)
+    online.broker.stop()
+    online.broker.start()
     wait_for_load(online, "read-load", 500)
     count = int(online.helper("unload", "read-load").split()[0])
     reader.wait_for("all that was written", count)
@@ -158,6 +176,7 @@ def followed_to_the_end(online):
 def check_restarted(online):
     online.broker.start()
     for what, part, *more in (("a replay begun from the folder", continue_online),
+                              ("many partitions", many),
                               ("krc read that follows", read_follows),
                               ("a replay that waits", followed_to_the_end),
                               ("a replay that is interrupted", interrupted),
