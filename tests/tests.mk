@@ -66,12 +66,17 @@ header: ## the public header is C11 and C++17
 	    -fsyntax-only $(BUILD)/header.cc || exit 1; done
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
-	$(Q)$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..'
+	$(Q)$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..' \
+	    $(if $(findstring embedded,$@),$(shell $(PKG) --libs libuv)) \
+	    $(if $(findstring own_database,$@),$(shell $(PKG) --libs sqlite3))
 
 .PHONY: examples
 examples: $(EXAMPLES) ## they are built against the shared library and read a real log
 	@$(BUILD)/examples/checksum tests/golden/fixtures/kafka-4.3.1 txns 2>/dev/null | \
 	    grep -q '^228 records' || { echo "examples/checksum reads something else" >&2; exit 1; }
+	@rm -f $(BUILD)/totals.db; for run in first second; do \
+	    $(BUILD)/examples/own_database tests/golden/fixtures/kafka-4.3.1 txns $(BUILD)/totals.db | \
+	    grep -q '^txns-1: 122 records' || { echo "examples/own_database: its $$run run" >&2; exit 1; }; done
 
 # ---- Fuzzing ----------------------------------------------------------------------------------------
 
