@@ -19,6 +19,7 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
         .coordinator = {.node_id = -1},
         .topics = {.unanswered_since_ms = -1, .refresh = true},
     };
+    cluster->remotes.wake_ms = INT64_MAX;
     cluster->remotes.last_ready = &cluster->remotes.ready;
     cluster->frames = krc_frames_new();
     cluster->response = malloc(size);

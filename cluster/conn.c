@@ -33,8 +33,10 @@ static void lose_requests(struct krc_conn *conn, int rc, const char *why)
     conn->in_flight = 0;
     for (struct krc_inflight *lost; (lost = list) != NULL;) {
         list = lost->next;
-        lost->answer(lost->arg, &(struct krc_answer){
-                                    .rc = rc, .why = why, .version = lost->version});
+        lost->answer(lost->arg, &(struct krc_answer){.rc = rc,
+                                                     .why = why,
+                                                     .size = conn->refused_size,
+                                                     .version = lost->version});
         free(lost);
     }
 }
@@ -252,6 +254,7 @@ static void refuse_size(struct krc_conn *conn, int32_t size)
     int rc = !greeting && size > 0 ? KRC_E_TOO_LARGE : KRC_E_CORRUPT;
     if (greeting && other == NULL)
         other = "what it sends is not Kafka's protocol";
+    conn->refused_size = size;
     if (rc == KRC_E_TOO_LARGE)
         snprintf(why, sizeof why,
                  "a response of %ld bytes is over receive.message.max.bytes (%lld): raise that",

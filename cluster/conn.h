@@ -38,6 +38,7 @@ enum { KRC_ADDRESSES_MOST = 16 };
 struct krc_answer {
     int rc; /* KRC_OK, or the error, and `why` */
     const char *why;
+    int32_t size; /* KRC_E_TOO_LARGE: of the response */
     int16_t version;
     void *response;          /* of the API's struct; valid during the call, but views into... */
     struct krc_frame *frame; /* ...the frame, which may be held */
@@ -77,6 +78,7 @@ struct krc_conn {
     int64_t deadline_ms;  /* CONNECTING, GREETING */
     int64_t retry_at_ms;  /* CLOSED: not before; */
     int failures;         /* since it was READY last */
+    int32_t refused_size; /* of the response that was too large */
     bool refused;         /* the last failure was definite: nobody listens, or it is no broker */
     int64_t throttled_to_ms;
     int64_t used_at_ms;

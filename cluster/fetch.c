@@ -213,17 +213,17 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
 static void wait_for_next(struct krc_remote *r)
 {
     const struct krc_cluster_settings *s = &r->cluster->settings;
-    r->not_before_ms = r->cluster->now_ms + krc_backoff_ms(r->cluster, s->retry_backoff_ms,
-                                                           s->retry_backoff_max_ms, r->failures);
+    krc_remote_wait(r, krc_backoff_ms(r->cluster, s->retry_backoff_ms, s->retry_backoff_max_ms,
+                                      r->failures));
     r->failures++;
 }
 
-static void stop(struct krc_remote *r, int code, int16_t error_code)
+static void stop(struct krc_remote *r, int rc, int64_t size, int16_t error_code)
 {
-    r->rc = krc_fail(&r->error, code, "%s-%d: Fetch at offset %lld was answered with %s: %s",
-                     r->topic->name, (int)r->index, (long long)r->sent_offset,
-                     krc_kafka_error_name(error_code), krc_kafka_error_text(error_code));
-    krc_error_at(&r->error, r->topic->name, r->index, r->sent_offset, -1);
+    r->rc = rc;
+    r->failed_at = r->sent_offset;
+    r->failed_size = size;
+    r->failed_code = error_code;
     krc_remote_ready(r);
 }
 
@@ -260,7 +260,7 @@ static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
         reset(r);
         return;
     case KRC_DO_STOP:
-        stop(r, code_of(p->error_code), p->error_code);
+        stop(r, code_of(p->error_code), 0, p->error_code);
         return;
     case KRC_DO_REFRESH:
     case KRC_DO_REOPEN:
@@ -303,16 +303,10 @@ static int64_t end_of(struct krc_bytes records, int64_t begin, int32_t *partial)
 static void ask_for_more(struct krc_remote *r, int32_t size)
 {
     const struct krc_cluster_settings *s = &r->cluster->settings;
-    if (size <= r->max_bytes || size > s->receive_max_bytes) {
-        r->rc = krc_fail(&r->error, KRC_E_TOO_LARGE,
-                         "%s-%d: the batch at offset %lld has %ld bytes, and was cut off: raise "
-                         "receive.message.max.bytes (%lld)",
-                         r->topic->name, (int)r->index, (long long)r->sent_offset, (long)size,
-                         (long long)s->receive_max_bytes);
-        krc_remote_ready(r);
-        return;
-    }
-    r->max_bytes = size;
+    if (size <= r->max_bytes || size > s->receive_max_bytes)
+        stop(r, KRC_E_TOO_LARGE, size, 0);
+    else
+        r->max_bytes = size;
 }
 
 static void keep_piece(struct krc_session *session, struct krc_remote *r,
@@ -459,11 +453,7 @@ static void back_off(struct krc_session *session)
 static void lost(struct krc_session *session, const struct krc_answer *answer)
 {
     if (answer->rc == KRC_E_TOO_LARGE && session->count == 1) {
-        struct krc_remote *r = session->members[0];
-        r->rc = krc_fail(&r->error, KRC_E_TOO_LARGE, "%s-%d at offset %lld: %s", r->topic->name,
-                         (int)r->index, (long long)r->sent_offset, answer->why);
-        krc_error_at(&r->error, r->topic->name, r->index, r->sent_offset, -1);
-        krc_remote_ready(r);
+        stop(session->members[0], KRC_E_TOO_LARGE, answer->size, 0);
     } else if (answer->rc == KRC_E_TOO_LARGE) {
         session->alone = (int)session->count;
     }
@@ -544,21 +534,26 @@ static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
     }
 }
 
+/* When the first of those that wait may go on. */
+static int64_t next_wake(struct krc_remotes *all, int64_t now_ms)
+{
+    if (all->wake_ms > now_ms)
+        return all->wake_ms;
+    all->wake_ms = INT64_MAX;
+    for (size_t i = 0; i < all->count; i++)
+        if (all->list[i]->not_before_ms > now_ms)
+            all->wake_ms = krc_sooner(all->wake_ms, all->list[i]->not_before_ms);
+    return all->wake_ms;
+}
+
 int64_t krc_fetch_tick(struct krc_cluster *cluster)
 {
-    int64_t next_ms = INT64_MAX, now_ms = cluster->now_ms;
+    int64_t next_ms = next_wake(&cluster->remotes, cluster->now_ms);
     for (size_t i = 0; i < cluster->nodes.count; i++) {
         struct krc_node *node = cluster->nodes.list[i];
         fetch_from(cluster, node);
-        if (node->session.not_before_ms > now_ms)
+        if (node->session.not_before_ms > cluster->now_ms)
             next_ms = krc_sooner(next_ms, node->session.not_before_ms);
-    }
-    for (size_t i = 0; i < cluster->remotes.count; i++) {
-        struct krc_remote *r = cluster->remotes.list[i];
-        if (r->not_before_ms > now_ms)
-            next_ms = krc_sooner(next_ms, r->not_before_ms);
-        if (r->wanted >= 0 && r->rc >= 0)
-            (void)node_of(r); /* without a leader: metadata is wanted */
     }
     return next_ms;
 }

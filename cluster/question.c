@@ -80,17 +80,30 @@ void krc_question_retry(struct krc_cluster *cluster, struct krc_question *q, int
 }
 
 void krc_question_fail(struct krc_cluster *cluster, struct krc_question *q, int code,
-                       int16_t error_code, const char *request)
+                       int16_t error_code)
 {
     krc_question_told(cluster, q);
-    q->rc = krc_fail(&q->error, code, "%s-%d: %s was answered with %s: %s", q->topic->name,
-                     (int)q->partition, request, krc_kafka_error_name(error_code),
-                     krc_kafka_error_text(error_code));
-    krc_error_at(&q->error, q->topic->name, q->partition, -1, -1);
+    q->rc = code;
+    q->last_error = error_code;
+}
+
+int krc_question_explain(const struct krc_question *q, krc_error *error)
+{
+    static const char *const asked[KRC_QUESTION_TYPES] = {
+        [KRC_ASKS_OFFSET] = "its offsets (ListOffsets)",
+        [KRC_ASKS_EPOCH_END] = "where a leader epoch ends (OffsetForLeaderEpoch)",
+        [KRC_ASKS_COMMITTED] = "the group's committed offset (OffsetFetch)",
+        [KRC_ASKS_CLEANUP] = "its cleanup.policy (DescribeConfigs)",
+    };
+    int rc = krc_fail(error, q->rc, "%s-%d: asked for %s, the broker answers %s: %s",
+                      q->topic->name, (int)q->partition, asked[q->type],
+                      krc_kafka_error_name(q->last_error), krc_kafka_error_text(q->last_error));
+    krc_error_at(error, q->topic->name, q->partition, -1, -1);
+    return rc;
 }
 
 static void judge(struct krc_cluster *cluster, struct krc_question *q, enum krc_verdict verdict,
-                  int16_t error_code, const char *request)
+                  int16_t error_code)
 {
     switch (verdict) {
     case KRC_DO_TAKE:
@@ -102,7 +115,7 @@ static void judge(struct krc_cluster *cluster, struct krc_question *q, enum krc_
         krc_question_told(cluster, q);
         return;
     case KRC_DO_STOP:
-        krc_question_fail(cluster, q, KRC_E_REFUSED, error_code, request);
+        krc_question_fail(cluster, q, KRC_E_REFUSED, error_code);
         return;
     default:
         if (verdict != KRC_DO_RETRY)
@@ -145,8 +158,7 @@ static void offsets_told(void *arg, const struct krc_answer *answer)
                 continue;
             q->offset = p->offset;
             q->found_epoch = p->leader_epoch;
-            judge(asked->cluster, q, krc_list_offsets_verdict(p->error_code), p->error_code,
-                  "ListOffsets");
+            judge(asked->cluster, q, krc_list_offsets_verdict(p->error_code), p->error_code);
         }
     }
     end_asked(asked);
@@ -165,8 +177,7 @@ static void epochs_told(void *arg, const struct krc_answer *answer)
                 continue;
             q->offset = p->end_offset;
             q->found_epoch = p->leader_epoch;
-            judge(asked->cluster, q, krc_epoch_verdict(p->error_code), p->error_code,
-                  "OffsetForLeaderEpoch");
+            judge(asked->cluster, q, krc_epoch_verdict(p->error_code), p->error_code);
         }
     }
     end_asked(asked);

@@ -28,8 +28,7 @@ struct krc_question {
     int failures;
     int16_t last_error; /* the broker's last code */
 
-    int rc;              /* TOLD: KRC_OK, or why not: */
-    krc_error error;
+    int rc;              /* TOLD: KRC_OK, or why not (krc_question_explain) */
     int64_t offset;      /* -1: there is none */
     int32_t found_epoch; /* -1: not known */
     struct krc_uuid topic_id; /* COMMITTED: that the offset was asked for by; all zero: by name */
@@ -55,6 +54,9 @@ void krc_question_ask(struct krc_cluster *cluster, struct krc_question *question
 /* Takes it back, whatever became of it. */
 void krc_question_drop(struct krc_question *question);
 
+/* Says why there is no answer, and returns it. */
+int krc_question_explain(const struct krc_question *question, krc_error *error);
+
 /* Sends what may be sent; the next time. */
 int64_t krc_questions_tick(struct krc_cluster *cluster);
 
@@ -64,7 +66,7 @@ void krc_question_told(struct krc_cluster *cluster, struct krc_question *questio
 void krc_question_retry(struct krc_cluster *cluster, struct krc_question *question,
                         int16_t error_code);
 void krc_question_fail(struct krc_cluster *cluster, struct krc_question *question, int code,
-                       int16_t error_code, const char *request);
+                       int16_t error_code);
 
 /* Questions that go to one place together, and are waited for. */
 struct krc_asked {

@@ -138,12 +138,38 @@ void krc_remote_want(struct krc_remote *remote, int64_t offset)
     remote->out_of_range = false;
 }
 
+void krc_remote_wait(struct krc_remote *remote, int64_t wait_ms)
+{
+    struct krc_remotes *all = &remote->cluster->remotes;
+    remote->not_before_ms = remote->cluster->now_ms + wait_ms;
+    all->wake_ms = krc_sooner(all->wake_ms, remote->not_before_ms);
+}
+
 void krc_remote_pause(struct krc_remote *remote, bool paused)
 {
     if (paused && !remote->paused)
         krc_remote_discard(remote); /* what is kept for nobody would hold the others up */
     remote->paused = paused;
     krc_remote_ready(remote);
+}
+
+int krc_remote_explain(const struct krc_remote *r, krc_error *error)
+{
+    int rc;
+    if (r->failed_size > 0)
+        rc = krc_fail(error, r->rc,
+                      "%s-%d: what lies at offset %lld comes in %lld bytes, over "
+                      "receive.message.max.bytes (%lld): raise that",
+                      r->topic->name, (int)r->index, (long long)r->failed_at,
+                      (long long)r->failed_size,
+                      (long long)r->cluster->settings.receive_max_bytes);
+    else
+        rc = krc_fail(error, r->rc, "%s-%d: %s answers a fetch at offset %lld with %s: %s",
+                      r->topic->name, (int)r->index, krc_remote_broker(r),
+                      (long long)r->failed_at, krc_kafka_error_name(r->failed_code),
+                      krc_kafka_error_text(r->failed_code));
+    krc_error_at(error, r->topic->name, r->index, r->failed_at, -1);
+    return rc;
 }
 
 const char *krc_remote_broker(const struct krc_remote *remote)

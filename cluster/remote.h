@@ -61,8 +61,10 @@ struct krc_remote {
     int64_t empty_at;     /* a fetch from here found nothing; -1 */
     bool empty_alone;     /* and nothing for any other partition */
     bool out_of_range;    /* the leader says so of `wanted` */
-    int rc;               /* it cannot be fetched: */
-    krc_error error;
+    int rc;               /* it cannot be fetched (krc_remote_explain): at... */
+    int64_t failed_at;
+    int64_t failed_size;  /* ...for that many bytes, or... */
+    int16_t failed_code;  /* ...with this error code of the broker's */
     bool new_epoch;       /* another leader epoch began */
     struct krc_uuid seen_topic_id; /* the topic's, when that was looked at last */
 
@@ -74,6 +76,7 @@ struct krc_remotes {
     size_t count, capacity;
     size_t turn; /* where the next full fetch begins */
     uint32_t mark;
+    int64_t wake_ms; /* the first of those that wait may go on */
     struct krc_remote *ready, **last_ready; /* those that have something to be looked at */
 };
 
@@ -92,6 +95,9 @@ void krc_remote_discard(struct krc_remote *remote);
 /* The oldest piece is read to its end. */
 void krc_remote_drained(struct krc_remote *remote);
 
+/* It is not fetched for so long. */
+void krc_remote_wait(struct krc_remote *remote, int64_t wait_ms);
+
 /* A paused partition is not fetched. */
 void krc_remote_pause(struct krc_remote *remote, bool paused);
 
@@ -99,6 +105,9 @@ void krc_remote_pause(struct krc_remote *remote, bool paused);
 struct krc_remote *krc_remote_first_ready(const struct krc_cluster *cluster);
 void krc_remote_ready(struct krc_remote *remote);     /* is one of them, the last one if it is new */
 void krc_remote_not_ready(struct krc_remote *remote); /* is none any more */
+
+/* Says why it cannot be fetched, and returns it. */
+int krc_remote_explain(const struct krc_remote *remote, krc_error *error);
 
 /* The broker that it is read from, "HOST:PORT", for messages; valid until the next call. */
 const char *krc_remote_broker(const struct krc_remote *remote);

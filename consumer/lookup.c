@@ -225,7 +225,7 @@ static int ask_round(krc *handle, struct krc_offset_query *queries, size_t count
     for (size_t i = 0; i < asked; i++) {
         of[i]->offset = questions[i].offset;
         if (questions[i].rc < 0)
-            of[i]->error = questions[i].error;
+            (void)krc_question_explain(&questions[i], &of[i]->error);
     }
     return KRC_OK;
 }

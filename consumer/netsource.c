@@ -43,9 +43,7 @@ static int ask(struct krc_netsource *s, struct krc_question wanted, krc_error *e
     if (q->state != KRC_TOLD)
         return KRC_NOT_YET;
     q->state = KRC_UNASKED;
-    if (q->rc < 0 && error != NULL)
-        *error = q->error;
-    return q->rc < 0 ? q->rc : KRC_ANSWERED;
+    return q->rc < 0 ? krc_question_explain(q, error) : KRC_ANSWERED;
 }
 
 static int ask_offset(struct krc_netsource *s, int64_t timestamp, bool read_committed,
@@ -116,8 +114,7 @@ static int range(struct krc_source *source, int64_t position, int64_t *start, in
     }
     s->range_start = -1;
     s->remote->out_of_range = false;
-    s->remote->not_before_ms =
-        s->remote->cluster->now_ms + s->remote->cluster->settings.retry_backoff_ms;
+    krc_remote_wait(s->remote, s->remote->cluster->settings.retry_backoff_ms);
     return KRC_ANSWERED;
 }
 
@@ -205,7 +202,7 @@ static void end_piece(struct krc_netsource *s, int64_t position)
 {
     struct krc_remote *r = s->remote;
     if (r->pieces[0].end <= position && r->pieces[0].end == r->pieces[0].begin)
-        r->not_before_ms = r->cluster->now_ms + r->cluster->settings.retry_backoff_ms;
+        krc_remote_wait(r, r->cluster->settings.retry_backoff_ms);
     krc_remote_drained(r);
     s->piece = NULL;
     s->bytes = NULL;
@@ -376,10 +373,8 @@ static int wait(struct krc_netsource *s, struct krc_item *item, krc_error *error
     int64_t end;
     item->type = KRC_ITEM_WAIT;
     krc_remote_want(r, item->from);
-    if (r->rc < 0) {
-        *error = r->error;
-        return r->rc;
-    }
+    if (r->rc < 0)
+        return krc_remote_explain(r, error);
     if (r->out_of_range) {
         item->type = KRC_ITEM_OUT_OF_RANGE;
         return KRC_ANSWERED;
