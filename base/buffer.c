@@ -39,6 +39,19 @@ void krc_buffer_trim(struct krc_buffer *buffer, size_t keep)
         krc_buffer_free(buffer);
 }
 
+void krc_buffer_shrink(struct krc_buffer *buffer)
+{
+    if (buffer->len == 0) {
+        krc_buffer_free(buffer);
+        return;
+    }
+    uint8_t *data = realloc(buffer->data, buffer->len);
+    if (data == NULL)
+        return; /* it stays as it is */
+    buffer->data = data;
+    buffer->capacity = buffer->len;
+}
+
 void krc_buffer_free(struct krc_buffer *buffer)
 {
     free(buffer->data);

@@ -26,6 +26,9 @@ int krc_buffer_append(struct krc_buffer *buffer, const void *data, size_t len,
 /* Frees what a past giant took: a capacity above `keep` goes back to the system. */
 void krc_buffer_trim(struct krc_buffer *buffer, size_t keep);
 
+/* Gives back all that is not in use. */
+void krc_buffer_shrink(struct krc_buffer *buffer);
+
 void krc_buffer_free(struct krc_buffer *buffer);
 
 #endif

@@ -173,6 +173,14 @@ static int16_t version_for(const struct krc_conn *conn, struct krc_remote **list
     return version;
 }
 
+/* A partition is a member of one session: it may have been led, or preferred, elsewhere. */
+static void leave_others(const struct krc_session *session, struct krc_remote **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i]->session != NULL && list[i]->session != session)
+            krc_session_leave(list[i]->session, list[i]);
+}
+
 static void fetched(void *arg, const struct krc_answer *answer);
 
 static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote **list,
@@ -193,6 +201,7 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
         .isolation_level = s->read_committed,
         .rack = {(const uint8_t *)s->rack, strlen(s->rack)},
     };
+    leave_others(session, list, count);
     if (forget_members(session, list, count, ++cluster->remotes.mark) < 0 ||
         name_partitions(&cluster->arena, &request, list, count, session) < 0 ||
         name_forgotten(&cluster->arena, &request, session) < 0 ||
@@ -246,8 +255,10 @@ static void reset(struct krc_remote *r)
         r->preferred = -1;
         return;
     }
-    if (r->piece_count > 0)
-        return; /* it is asked again once the reader stands there */
+    if (r->piece_count > 0) {
+        wait_for_next(r); /* it is asked again, once the reader stands there */
+        return;
+    }
     r->out_of_range = true;
     krc_remote_ready(r);
 }
@@ -346,18 +357,32 @@ static void note_empty(struct krc_remote *r, bool alone)
     krc_remote_ready(r);
 }
 
+/* The leader names a replica that is nearer.  While that one is out of reach, the leader names it
+ * again and again. */
+static void prefer(struct krc_remote *r, int32_t replica)
+{
+    struct krc_node *node = krc_node_find(r->cluster, replica);
+    if (node == NULL)
+        krc_metadata_refresh(r->cluster);
+    if (node == NULL || node->conns[KRC_FOR_FETCHING].failures > 0) {
+        wait_for_next(r);
+        return;
+    }
+    r->preferred = replica;
+    r->preferred_to_ms = r->cluster->now_ms + r->cluster->settings.metadata_max_age_ms;
+}
+
 static void take_records(struct krc_session *session, struct krc_remote *r,
                          const struct krc_fetch_partition *p, struct krc_frame *frame, bool alone)
 {
-    r->failures = 0;
     r->log_start_offset = p->log_start_offset;
     r->last_stable_offset = p->last_stable_offset;
     r->high_watermark = p->high_watermark;
     if (p->preferred_read_replica >= 0 && p->preferred_read_replica != r->preferred) {
-        r->preferred = p->preferred_read_replica;
-        r->preferred_to_ms = r->cluster->now_ms + r->cluster->settings.metadata_max_age_ms;
+        prefer(r, p->preferred_read_replica);
         return; /* such an answer holds no records, and is not the end */
     }
+    r->failures = 0;
     if (p->records.len > 0) {
         keep_piece(session, r, p, frame);
         return;

@@ -116,9 +116,10 @@ int krc_outfile_spill(struct krc_outfile *out, krc_error *error)
 
 int krc_outfile_rest(struct krc_outfile *out, krc_error *error)
 {
-    KRC_TRY(hand_on(out, false, error));
-    krc_buffer_trim(&out->plain, 0);
-    krc_buffer_trim(&out->packed, 0);
+    if (out->compressor.codec == KRC_NONE)
+        KRC_TRY(hand_on(out, false, error));
+    krc_buffer_shrink(&out->plain);
+    krc_buffer_shrink(&out->packed);
     return KRC_OK;
 }
 

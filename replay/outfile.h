@@ -31,7 +31,8 @@ void krc_outfile_close(struct krc_outfile *out);
 /* Output is appended to `plain`; krc_outfile_spill hands on what has come together there. */
 int krc_outfile_spill(struct krc_outfile *out, krc_error *error) KRC_MUST_USE;
 
-/* Hands it on, however little it is, and gives the memory back. */
+/* Hands it on, however little it is, and gives memory back that is not in use.  A compressor gets
+ * nothing: what it makes depends on how much it gets at a time. */
 int krc_outfile_rest(struct krc_outfile *out, krc_error *error) KRC_MUST_USE;
 
 /* All of it is on disk, the last frame ended, the folder entry too; `length` is what to commit. */
