@@ -285,3 +285,13 @@ int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_cor
     krc_lookahead_free(&ahead);
     return rc;
 }
+
+int krc_open_producers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+                       struct krc_producers *open, krc_error *error)
+{
+    struct krc_lookahead ahead;
+    krc_lookahead_init(&ahead, log, skip_corrupt);
+    int rc = fold_below(&ahead, offset, open, error);
+    krc_lookahead_free(&ahead);
+    return rc;
+}

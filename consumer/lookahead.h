@@ -38,6 +38,10 @@ int krc_lookahead_fate(struct krc_lookahead *ahead, const struct krc_batch_heade
 int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
                         int64_t **markers, size_t *count, krc_error *error) KRC_MUST_USE;
 
+/* The producers whose transactions are open at `offset`, with where these began. */
+int krc_open_producers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+                       struct krc_producers *open, krc_error *error) KRC_MUST_USE;
+
 /* The last stable offset of the whole log: `log_end` where no transaction is open. */
 int krc_last_stable_offset(const struct krc_log *log, int64_t log_end, bool skip_corrupt,
                            int64_t *stable, krc_error *error) KRC_MUST_USE;

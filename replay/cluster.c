@@ -8,10 +8,7 @@
 #include "consumer/netsource.h"
 #include "replay/run.h"
 
-enum {
-    LOOK_MS = 200,  /* how often `stop` is asked */
-    QUIET_MS = 1000 /* following: so long without data commits what there is */
-};
+enum { QUIET_MS = 1000 }; /* following: so long without data commits what there is */
 
 struct job {
     struct krc_replay_run *run;
@@ -106,7 +103,10 @@ static bool is_mine(const struct job *job, const char *topic, int32_t partition)
 static void end_part(struct job *job, struct krc_replay_part *part, int rc, krc_error *error)
 {
     size_t at = 0;
+    bool whole = rc >= 0;
     rc = krc_replay_finish(part, rc, error);
+    if (rc >= 0 && whole)
+        rc = krc_replay_close_transactions(part, job->codecs, error);
     if (rc < 0)
         krc_replay_failed(job->run, rc, error);
     while (job->parts[at] != part)
@@ -262,7 +262,7 @@ static void read_parts(struct job *job)
                 return;
             commit_quiet(job);
             begin_new_parts(job);
-            look_ms = now_ms + LOOK_MS;
+            look_ms = now_ms + KRC_REPLAY_LOOK_MS;
         }
         remote = krc_remote_first_ready(&job->net->cluster);
         if (remote == NULL)

@@ -75,6 +75,13 @@ bool krc_replay_stopped(struct krc_replay_run *run);
 /* Looks for the partitions that are wanted. */
 int krc_replay_connect(struct krc_replay_run *run, krc_error *error) KRC_MUST_USE;
 
+/* How often `stop` is asked. */
+enum { KRC_REPLAY_LOOK_MS = 200 };
+
+/* After the last commit of a partition: see replay/closing.c. */
+int krc_replay_close_transactions(struct krc_replay_part *part, struct krc_codecs *codecs,
+                                  krc_error *error) KRC_MUST_USE;
+
 /* One job's share, from begin to end. */
 void krc_replay_cluster(struct krc_replay_run *run, size_t job, size_t jobs);
 
