@@ -228,16 +228,17 @@ static bool is_over(const krc *handle)
     return handle->net == NULL || (handle->open_count == 0 && handle->part_count > 0);
 }
 
+/* The loop has its turn at least once, however short the time is. */
 static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_error *error)
 {
-    for (;;) {
+    for (bool has_run = false;; has_run = true) {
         if (handle->net != NULL)
             KRC_TRY(krc_follow_metadata(handle, error));
         int rc = krc_next_batch(handle, out, error);
         if (rc != 0)
             return rc;
         if (atomic_exchange(&handle->woken, false) || is_over(handle) ||
-            krc_loop_now_ms() >= deadline_ms)
+            (has_run && krc_loop_now_ms() >= deadline_ms))
             return 0;
         krc_loop_run(handle->net->loop, deadline_ms);
     }

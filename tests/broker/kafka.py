@@ -15,6 +15,8 @@ process.roles={roles}
 node.id={node}
 controller.quorum.voters={voters}
 controller.listener.names=CONTROLLER
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT
+connections.max.idle.ms=5000
 log.dirs={folder}/logs
 auto.create.topics.enable=false
 offsets.topic.num.partitions=2
@@ -93,7 +95,7 @@ class Node(Server):
     """A broker, a controller, or both, without ZooKeeper."""
 
     def __init__(self, folder, node, roles, voters, listeners, replication, metrics=None,
-                 version=NEWEST):
+                 version=NEWEST, proxy=None):
         os.makedirs(folder, exist_ok=True)
         properties = f"{folder}/server.properties"
         port = listeners.get("PLAINTEXT", listeners.get("CONTROLLER"))
@@ -109,6 +111,9 @@ class Node(Server):
                                     replication=replication))
             out.write("listeners=" + ",".join(f"{name}://127.0.0.1:{port}"
                                               for name, port in listeners.items()) + "\n")
+            if proxy is not None:
+                out.write(f"advertised.listeners=PLAINTEXT://127.0.0.1:{port},"
+                          f"PROXIED://127.0.0.1:{proxy}\n")
             if replication > 1:
                 out.write(FAILOVER.format(node=node))
         self.format = java("200m", "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c",
@@ -121,13 +126,15 @@ class Node(Server):
 
 
 class Broker:
-    """One broker that is its own controller."""
+    """One broker that is its own controller.  At its port `proxied` it says that it listens at
+    the port `proxy`."""
 
     def __init__(self, folder, version=NEWEST):
         self.folder = folder
-        port, self.controller = free_ports(2)
+        port, self.controller, self.proxied, self.proxy = free_ports(4)
         self.node = Node(folder, 1, "broker,controller", f"1@127.0.0.1:{self.controller}",
-                         {"PLAINTEXT": port, "CONTROLLER": self.controller}, 1, version=version)
+                         {"PLAINTEXT": port, "CONTROLLER": self.controller,
+                          "PROXIED": self.proxied}, 1, version=version, proxy=self.proxy)
         self.logs = self.node.logs
         self.bootstrap = f"127.0.0.1:{port}"
 

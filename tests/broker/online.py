@@ -5,6 +5,7 @@ import sqlite3
 
 from common import LEVELS, attempt, check, compare, differ, krc, run
 from kafka import free_ports
+from proxy import Proxy
 from refused import check_address, check_unknown
 
 TOPICS = ("mixed", "appended", "trimmed", "compacted", "never")
@@ -73,7 +74,7 @@ class Online:
             attempt(f"krc read -b, {level}", self.check_level, level)
         for part in (self.check_starts, self.check_times, self.check_ends, self.check_store,
                      self.check_selection, self.check_sizes, self.check_addresses, self.check_group,
-                     self.check_topics, self.check_replays):
+                     self.check_topics, self.check_replays, self.check_network):
             attempt(f"a broker at rest: {part.__name__[6:]}", part)
 
     def check_level(self, level):
@@ -164,6 +165,19 @@ class Online:
             flags = [flag for p in properties for flag in ("-X", p)]
             done = run("read", "-q", *self.source, "-e", *self.topics(), *flags, *BASE64).expect(0)
             compare(" ".join(properties), self.by_java["read_committed"][0], done.records())
+
+    def check_network(self):
+        """Connections that carry little at a time, that break, and that fall silent."""
+        broker, want = self.broker, self.by_java["read_committed"][0]
+        flags = ["-q", "-b", f"127.0.0.1:{broker.proxy}", *self.topics(),
+                 "-X", "fetch.max.bytes=20000", "-X", "request.timeout.ms=1000"]
+        with Proxy(broker.proxy, broker.proxied, self.random.randrange(1 << 31)) as proxy:
+            compare("a network that breaks", want,
+                    run("read", *flags, "-e", *BASE64).expect(0).records())
+            run("replay", *flags, "--to", f"{self.folder}/broken").expect(0)
+            check("connections broken", None if proxy.broken > 4 else f"{proxy.broken}")
+        check("a replay through a network that breaks", differ_files(
+            files(f"{self.folder}/b.jsonl"), files(f"{self.folder}/broken")))
 
     def check_addresses(self):
         """One that nobody listens at does no harm; a controller is no broker; and a topic that is

@@ -23,6 +23,7 @@ struct sim_link {
     struct krc_buffer out; /* on its way to the client */
     size_t out_at;
     bool ends; /* behind what is on its way */
+    bool is_silent;
 };
 
 struct sim sim;
@@ -51,6 +52,37 @@ void check_trace(const char *expected)
     ck_assert_msg(strcmp(sim.trace, expected) == 0, "this happened:\n%sinstead of:\n%s", sim.trace,
                   expected);
     forget_trace();
+}
+
+static bool is_request(const char *line)
+{
+    for (int api = 0; api < KRC_API_COUNT; api++)
+        if (strncmp(line, krc_apis[api].name, strlen(krc_apis[api].name)) == 0)
+            return true;
+    return false;
+}
+
+void check_handed_out(const char *expected)
+{
+    char *to = sim.trace;
+    for (const char *line = sim.trace; *line != '\0';) {
+        size_t len = strcspn(line, "\n") + 1;
+        if (!is_request(line)) {
+            memmove(to, line, len);
+            to += len;
+        }
+        line += len;
+    }
+    *to = '\0';
+    check_trace(expected);
+}
+
+int said(const char *line)
+{
+    int count = 0;
+    for (const char *at = sim.trace; *at != '\0'; at += strcspn(at, "\n") + 1)
+        count += strncmp(at, line, strlen(line)) == 0;
+    return count;
 }
 
 static bool is_shown(enum krc_api_name api)
@@ -163,31 +195,51 @@ static void drop_first(struct sim_link *link, int at)
             (size_t)(link->pending_count - at) * sizeof *link->pending);
 }
 
-static void put_on_the_way(struct sim_link *link, struct broker_request *request)
+static void double_it(struct krc_buffer *out, size_t start)
+{
+    struct krc_buffer copy = {0};
+    build_append(&copy, out->data + start, out->len - start);
+    build_append(out, copy.data, copy.len);
+    krc_buffer_free(&copy);
+}
+
+static void spoil(struct sim_link *link, size_t start, int fate)
 {
     struct krc_buffer *out = &link->out;
-    size_t start = out->len;
-    int fate = take_fate(request->frame.api);
-    if (fate == SIM_LOST || fate == SIM_SILENT) {
-        link->ends = fate == SIM_LOST;
-        if (fate == SIM_SILENT)
-            world.nodes[link->node].is_mute = true;
-        return;
-    }
-    broker_answer(request, out);
     if (fate == SIM_CUT) {
         out->len -= (out->len - start) / 2;
         link->ends = true;
     } else if (fate == SIM_DOUBLED) {
-        struct krc_buffer copy = {0};
-        build_append(&copy, out->data + start, out->len - start);
-        build_append(out, copy.data, copy.len);
-        krc_buffer_free(&copy);
+        double_it(out, start);
     } else if (fate == SIM_WRONG_ID) {
         out->data[start + 7] ^= 0x40;
     } else if (fate == SIM_HUGE) {
         krc_put_be32(out->data + start, 0x7FFFFFFF);
         out->len = start + 4;
+    }
+}
+
+static void put_on_the_way(struct sim_link *link, struct broker_request *request)
+{
+    static const char http[] = "HTTP/1.1 400 Bad Request\r\n\r\n", tls[] = "\x15\x03\x03\0\2\2\50";
+    size_t start = link->out.len;
+    int fate = take_fate(request->frame.api);
+    switch (fate) {
+    case SIM_LOST:
+        link->ends = true;
+        break;
+    case SIM_SILENT:
+        link->is_silent = true;
+        break;
+    case SIM_HTTP:
+        build_append(&link->out, http, sizeof http - 1);
+        break;
+    case SIM_TLS:
+        build_append(&link->out, tls, sizeof tls - 1);
+        break;
+    default:
+        broker_answer(request, &link->out);
+        spoil(link, start, fate);
     }
 }
 
@@ -200,7 +252,7 @@ static bool may_answer(const struct pending *p)
 /* In the order of the requests, unless that is to be wrong. */
 static void answer_requests(struct sim_link *link)
 {
-    while (link->conn != NULL && link->pending_count > 0 && !link->ends &&
+    while (link->conn != NULL && link->pending_count > 0 && !link->ends && !link->is_silent &&
            !world.nodes[link->node].is_mute && may_answer(&link->pending[0])) {
         int at = sim.is_reversed && link->pending_count > 1 ? 1 : 0;
         put_on_the_way(link, &link->pending[at].request);
@@ -284,7 +336,8 @@ static int64_t next_arrival(void)
     for (const struct sim_link *link = sim.links; link != NULL; link = link->next) {
         if (!link->is_connected)
             next_ms = krc_sooner(next_ms, link->connect_ms);
-        for (int i = 0; i < link->pending_count && !world.nodes[link->node].is_mute; i++) {
+        bool answers = !link->is_silent && !world.nodes[link->node].is_mute;
+        for (int i = 0; i < link->pending_count && answers; i++) {
             const struct pending *p = &link->pending[i];
             int64_t soon = p->came_ms + 1 + sim.delay_ms;
             bool waits = sim.now_ms >= soon && sim.now_ms < p->due_ms;

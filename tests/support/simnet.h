@@ -17,8 +17,10 @@ enum sim_fate {
     SIM_CUT,      /* and ends amid it */
     SIM_DOUBLED,
     SIM_WRONG_ID, /* it answers another request */
-    SIM_SILENT,   /* it never comes */
+    SIM_SILENT,   /* neither it comes nor any after it, on this connection */
     SIM_HUGE,     /* only a size comes, which is over any limit */
+    SIM_HTTP,     /* other protocols' answers */
+    SIM_TLS,
 };
 
 struct sim_link;
@@ -74,8 +76,12 @@ void sim_run_until(const char *said);
 
 KRC_PRINTF(1, 2) void sim_say(const char *format, ...);
 
-/* What happened since the last check. */
+/* What happened since the last check; or those lines of it that are no request. */
 void check_trace(const char *expected);
+void check_handed_out(const char *expected);
 void forget_trace(void);
+
+/* How often a line begins so. */
+int said(const char *line);
 
 #endif
