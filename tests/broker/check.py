@@ -22,7 +22,7 @@ SCENARIOS = {
     "refused": check_refused,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "broker")
+DEFAULT = ("segments", "online", "stress", "cluster", "refused")
 
 
 def main():
