@@ -109,7 +109,7 @@ def check_folder(broker, copy, by_java):
     check_segments([broker.logs])
 
 
-def check_broker(online):
+def check_broker():
     seed = int(os.environ.get("SEED", random.randrange(1 << 31)))
     print(f"check-brokers: SEED={seed} makes this scenario again", flush=True)
     with tempfile.TemporaryDirectory() as folder, Broker(folder) as broker, \
@@ -117,11 +117,9 @@ def check_broker(online):
         copy = f"{folder}/copy"
         produce(broker, helper, seed, copy)
         by_java = java_levels(helper, folder)
-        cluster = Online(broker, helper, folder, by_java, random.Random(seed))
-        if online:
-            cluster.check()
+        online = Online(broker, helper, folder, by_java, random.Random(seed))
+        online.check()
         broker.stop()
         attempt("the stopped broker's folder", check_folder, broker, copy, by_java)
-        if online:
-            cluster.check_stopped()
-            attempt("the broker that was begun again", check_restarted, cluster)
+        online.check_stopped()
+        attempt("the broker that was begun again", check_restarted, online)

@@ -15,8 +15,7 @@ from versions import check_versions
 
 SCENARIOS = {
     "segments": lambda: check_segments(sorted(glob.glob("tests/golden/fixtures/kafka-*"))),
-    "broker": lambda: check_broker(online=False),
-    "online": lambda: check_broker(online=True),
+    "online": check_broker,
     "stress": check_stress,
     "cluster": check_cluster,
     "refused": check_refused,
