@@ -435,27 +435,6 @@ START_TEST(a_group_without_an_offset)
 }
 END_TEST
 
-/* ---- Followers ------------------------------------------------------------------------------ */
-
-START_TEST(out_of_range_at_a_follower)
-{
-    sim.settings.rack = "r";
-    put_to(10);
-    p->preferred = 2;
-    read_from("t", 0, 8);
-    sim_run_until("Fetch n2");
-    world_fail(KRC_API_FETCH, 0, KRC_KAFKA_OFFSET_OUT_OF_RANGE, 1);
-    sim_run(30);
-    check_trace("Fetch n1 t-0@8\n"
-                "Fetch n2 t-0@8\n"
-                "Fetch n1 t-0@8\n"
-                "Fetch n2 t-0@8\n"
-                "Fetch n2 t-0@10\n"
-                "records 8-9\n"
-                "caught up 10\n");
-}
-END_TEST
-
 /* ---- Seeks ---------------------------------------------------------------------------------- */
 
 static struct reader *seek_amid(struct reader *r, const char *said)
@@ -533,7 +512,6 @@ int main(void)
         a_topic_is_made_again_while_it_is_read,
         a_groups_offset,
         a_group_without_an_offset,
-        out_of_range_at_a_follower,
         behind_an_open_transaction,
         a_message_of_12_megabytes,
         seek_amid_a_fetch,
