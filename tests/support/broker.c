@@ -283,7 +283,9 @@ void broker_take(struct broker_request *r, int32_t node, const uint8_t *frame, s
 {
     memset(r, 0, sizeof *r);
     r->node = node;
-    ck_assert_int_eq(frame_read_request(frame, len, &r->frame, &r->arena), KRC_OK);
+    uint8_t *copy = krc_arena_take(&r->arena, len); /* which the request's views lead into */
+    memcpy(copy, frame, len);
+    ck_assert_int_eq(frame_read_request(copy, len, &r->frame, &r->arena), KRC_OK);
     if (r->frame.api == KRC_API_FETCH)
         broker_begin_fetch(r);
 }

@@ -87,7 +87,9 @@ int said(const char *line)
 
 static bool is_shown(enum krc_api_name api)
 {
-    return api == KRC_API_METADATA || api == KRC_API_API_VERSIONS ? sim.shows_metadata : true;
+    return api == KRC_API_METADATA       ? sim.shows_metadata
+           : api == KRC_API_API_VERSIONS ? sim.shows_greetings
+                                         : true;
 }
 
 static void note_request(const struct broker_request *request)
@@ -277,10 +279,11 @@ static bool deliver(struct sim_link *link)
         if (sim.splits)
             return true;
     }
-    if (link->conn != NULL && link->ends)
-        krc_conn_failed(link->conn, link->conn->state == KRC_CONN_GREETING,
-                        "it closed the connection");
-    return any;
+    if (link->conn == NULL || !link->ends)
+        return any;
+    krc_conn_failed(link->conn, link->conn->state == KRC_CONN_GREETING,
+                    "it closed the connection");
+    return true;
 }
 
 static bool finish_connect(struct sim_link *link)

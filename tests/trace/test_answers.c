@@ -232,7 +232,7 @@ static void tell_nothing(enum krc_api_name api, void *response)
 START_TEST(greetings_in_an_unknown_version)
 {
     world_versions(KRC_API_API_VERSIONS, 0, 2);
-    sim.shows_metadata = true;
+    sim.shows_greetings = sim.shows_metadata = true;
     read_from("t", 0, 20);
     sim_run_until("Metadata");
     check_trace("ApiVersions n1\n"
@@ -245,7 +245,7 @@ START_TEST(greetings_in_a_version_that_is_only_refused)
 {
     world.edit = tell_nothing;
     world_versions(KRC_API_API_VERSIONS, 0, 0);
-    sim.shows_metadata = true;
+    sim.shows_greetings = sim.shows_metadata = true;
     read_from("t", 0, 20);
     sim_run_until("Metadata");
     check_trace("ApiVersions n1\n"
