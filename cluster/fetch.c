@@ -174,11 +174,13 @@ static int16_t version_for(const struct krc_conn *conn, struct krc_remote **list
 }
 
 /* A partition is a member of one session: it may have been led, or preferred, elsewhere. */
-static void leave_others(const struct krc_session *session, struct krc_remote **list, size_t count)
+static void leave_others(struct krc_session *session, struct krc_remote **list, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         if (list[i]->session != NULL && list[i]->session != session)
             krc_session_leave(list[i]->session, list[i]);
+        krc_session_remember(session, list[i]);
+    }
 }
 
 static void fetched(void *arg, const struct krc_answer *answer);
@@ -212,6 +214,7 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
     KRC_TRY(krc_conn_send(conn, KRC_API_FETCH, version, &request, s->fetch_max_wait_ms, fetched,
                           session, error));
     session->forgotten_count = 0;
+    session->sent_count = count;
     session->in_flight = true;
     cluster->remotes.turn++;
     return KRC_OK;
@@ -281,11 +284,8 @@ static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
     default:
         break;
     }
-    if (p->leader_id >= 0 && p->leader_epoch > leader_epoch(r)) {
-        krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch);
-        return;
-    }
-    wait_for_next(r);
+    if (!krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch))
+        wait_for_next(r);
 }
 
 /* How far whole batches reach; `*partial` is the size of the first where it is not whole. */
@@ -379,6 +379,7 @@ static void take_records(struct krc_session *session, struct krc_remote *r,
     r->last_stable_offset = p->last_stable_offset;
     r->high_watermark = p->high_watermark;
     if (p->preferred_read_replica >= 0 && p->preferred_read_replica != r->preferred) {
+        r->empty_at = -1; /* what an older answer said of that goes with its offsets */
         prefer(r, p->preferred_read_replica);
         return; /* such an answer holds no records, and is not the end */
     }
@@ -477,10 +478,12 @@ static void back_off(struct krc_session *session)
  * fetched alone. */
 static void lost(struct krc_session *session, const struct krc_answer *answer)
 {
-    if (answer->rc == KRC_E_TOO_LARGE && session->count == 1) {
-        stop(session->members[0], KRC_E_TOO_LARGE, answer->size, 0);
+    struct krc_remote *first = session->count > 0 ? session->members[0] : NULL;
+    if (answer->rc == KRC_E_TOO_LARGE && session->sent_count == 1) {
+        if (first != NULL && first->sent_turn == first->turn)
+            stop(first, KRC_E_TOO_LARGE, answer->size, 0);
     } else if (answer->rc == KRC_E_TOO_LARGE) {
-        session->alone = (int)session->count;
+        session->alone = (int)session->sent_count;
     }
     for (size_t i = 0; i < session->count; i++)
         session->members[i]->preferred = -1;

@@ -186,9 +186,12 @@ const char *krc_remote_broker(const struct krc_remote *remote)
 
 /* ---- News ----------------------------------------------------------------------------------- */
 
-/* What the old leader sent may not be in the new one's log. */
+/* What the old leader sent, or answered, may not be in the new one's log. */
 void krc_remote_led_anew(struct krc_remote *remote)
 {
+    enum krc_question_type asked = remote->question.type;
+    if (asked == KRC_ASKS_OFFSET || asked == KRC_ASKS_EPOCH_END)
+        krc_question_drop(&remote->question);
     krc_remote_discard(remote);
     remote->preferred = -1;
     remote->not_before_ms = 0;

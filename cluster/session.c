@@ -22,9 +22,22 @@ void krc_session_reset(struct krc_session *session, int32_t id)
     session->epoch = 0;
 }
 
+/* Responses that are still being read are not counted any more. */
+static void forget_frames(struct krc_session *session)
+{
+    struct krc_remotes *all = &session->node->conns[KRC_FOR_FETCHING].cluster->remotes;
+    for (size_t i = 0; i < all->count; i++)
+        for (int k = 0; k < all->list[i]->piece_count; k++) {
+            struct krc_frame *frame = all->list[i]->pieces[k].frame;
+            if (frame->undrained == &session->undrained)
+                frame->undrained = NULL;
+        }
+}
+
 void krc_session_end(struct krc_session *session)
 {
     krc_session_reset(session, 0);
+    forget_frames(session);
     free(session->members);
     free(session->forgotten);
     session->members = NULL;
@@ -42,6 +55,20 @@ int krc_session_forget(struct krc_session *session, const struct krc_remote *rem
     grown[session->forgotten_count++] = (struct krc_forgotten){
         .topic = remote->topic, .topic_id = remote->sent_topic_id, .index = remote->index};
     return KRC_OK;
+}
+
+/* With another id it is another partition, which stays forgotten. */
+void krc_session_remember(struct krc_session *session, const struct krc_remote *remote)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < session->forgotten_count; i++) {
+        const struct krc_forgotten *f = &session->forgotten[i];
+        bool is_it = f->topic == remote->topic && f->index == remote->index &&
+                     krc_uuid_equal(&f->topic_id, &remote->topic->id);
+        if (!is_it)
+            session->forgotten[kept++] = *f;
+    }
+    session->forgotten_count = kept;
 }
 
 void krc_session_leave(struct krc_session *session, struct krc_remote *remote)

@@ -34,6 +34,7 @@ struct krc_session {
     int alone;          /* so many fetches name one partition each: a response was too large */
     struct krc_remote **members; /* what the last fetch named, in this session */
     size_t count, capacity;
+    size_t sent_count; /* how many the last fetch was about */
     struct krc_forgotten *forgotten;
     size_t forgotten_count;
 };
@@ -51,6 +52,9 @@ void krc_session_leave(struct krc_session *session, struct krc_remote *remote);
 
 /* Nothing is known of what the broker keeps; `id` is the session to be closed, or 0. */
 void krc_session_reset(struct krc_session *session, int32_t id);
+
+/* It is named again: brokers add first, and then forget. */
+void krc_session_remember(struct krc_session *session, const struct krc_remote *remote);
 
 /* The broker is to forget it, as it was sent.  KRC_E_NOMEM. */
 int krc_session_forget(struct krc_session *session, const struct krc_remote *remote);

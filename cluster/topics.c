@@ -156,12 +156,14 @@ static void set_leader(struct krc_topic_partition *p, int32_t leader_id, int32_t
         tell_led_anew(p);
 }
 
-void krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,
+bool krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,
                          int32_t leader_id, int32_t leader_epoch)
 {
     struct krc_topic_partition *p = krc_topic_partition(topic, index);
-    if (p != NULL && leader_epoch > p->leader_epoch && krc_node_find(cluster, leader_id) != NULL)
-        set_leader(p, leader_id, leader_epoch);
+    if (p == NULL || leader_epoch <= p->leader_epoch || krc_node_find(cluster, leader_id) == NULL)
+        return false;
+    set_leader(p, leader_id, leader_epoch);
+    return true;
 }
 
 static void copy_replicas(struct krc_topic_partition *p, const struct krc_metadata_partition *from)
@@ -271,8 +273,6 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
 static void take_brokers(struct krc_cluster *cluster, const struct krc_metadata_response *from)
 {
     struct krc_nodes *nodes = &cluster->nodes;
-    if (from->broker_count <= 0)
-        return;
     for (size_t i = 0; i < nodes->count; i++)
         nodes->list[i]->known = false;
     for (int32_t i = 0; i < from->broker_count; i++) {
@@ -379,6 +379,11 @@ static void answered(void *arg, const struct krc_answer *answer)
         begin_anew(cluster, "the broker asks to begin with the bootstrap servers again");
         return;
     }
+    if (response->error_code != 0 || response->broker_count <= 0) {
+        topics->refresh = true; /* such an answer comes from a broker that just starts */
+        wait_for_next(cluster);
+        return;
+    }
     topics->unanswered_since_ms = -1;
     take_metadata(cluster, response, answer->version);
 }
@@ -420,12 +425,13 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
         answered(cluster, &(struct krc_answer){.rc = rc, .why = error.message});
 }
 
-/* Every broker that is known is out of reach: only the bootstrap servers may know better. */
+/* No broker that is known may be connected to now: only the bootstrap servers may know better. */
 static bool all_lost(const struct krc_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++) {
         const struct krc_conn *conn = &nodes->list[i]->conns[KRC_FOR_QUESTIONS];
-        if (conn->state != KRC_CONN_CLOSED || conn->failures == 0)
+        if (conn->state != KRC_CONN_CLOSED || conn->failures == 0 ||
+            conn->retry_at_ms <= conn->cluster->now_ms)
             return false;
     }
     return nodes->count > 0;

@@ -64,8 +64,8 @@ struct krc_topic_partition *krc_topic_partition(const struct krc_topic *topic, i
 /* Something contradicts the metadata, or is missing in it. */
 void krc_metadata_refresh(struct krc_cluster *cluster);
 
-/* A newer leader was told besides. */
-void krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,
+/* A newer leader was told besides; false where that is not to be used. */
+bool krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,
                          int32_t leader_id, int32_t leader_epoch);
 
 /* Sends what is due; the next time. */

@@ -17,7 +17,8 @@ struct commit_part {
 };
 
 struct krc_commit_work {
-    krc *handle; /* NULL: it is closed */
+    struct krc_commit_work *next; /* of the handle's */
+    krc *handle;                  /* NULL: it is closed */
     struct krc_store *store;
     const char *group;
     krc_committed_fn *done;
@@ -26,6 +27,7 @@ struct krc_commit_work {
     pthread_mutex_t mutex;
     pthread_cond_t over;
     bool is_over;
+    bool is_noted; /* what became of it */
     int rc;
     krc_error error;
     size_t count;
@@ -62,6 +64,9 @@ static void run(void *arg)
 /* A stretch that has ended since then is not concerned any more. */
 static void take_note(struct krc_commit_work *work)
 {
+    if (work->is_noted)
+        return;
+    work->is_noted = true;
     for (size_t i = 0; work->rc >= 0 && i < work->count; i++) {
         struct commit_part *p = &work->parts[i];
         krc_ledger_committed(&p->part->ledger, p->ledger.reset_count);
@@ -81,33 +86,58 @@ static void free_work(struct krc_commit_work *work)
     free(work);
 }
 
+static void unlink_work(krc *handle, const struct krc_commit_work *work)
+{
+    struct krc_commit_work **link = &handle->commits;
+    while (*link != work)
+        link = &(*link)->next;
+    *link = work->next;
+}
+
+static void tell(krc *handle, struct krc_commit_work *work)
+{
+    bool was_in_callback = handle->in_callback;
+    unlink_work(handle, work);
+    take_note(work);
+    work->error.code = work->rc < 0 ? work->rc : KRC_OK;
+    handle->in_callback = true;
+    if (work->done != NULL)
+        work->done(work->arg, &work->error);
+    handle->in_callback = was_in_callback;
+    if (handle->close_asked && handle->is_embedded)
+        krc_close(handle);
+}
+
 /* In the loop's thread. */
 static void over(void *arg)
 {
     struct krc_commit_work *work = arg;
-    if (work->handle != NULL && work->handle->commit == work) {
-        work->handle->commit = NULL;
-        take_note(work);
-    }
-    work->error.code = work->rc < 0 ? work->rc : KRC_OK;
-    if (work->handle != NULL && work->done != NULL)
-        work->done(work->arg, &work->error);
+    if (work->handle != NULL)
+        tell(work->handle, work);
     free_work(work);
 }
 
-void krc_commit_wait(krc *handle)
+static void wait_for(struct krc_commit_work *work)
 {
-    struct krc_commit_work *work = handle->commit;
-    if (work == NULL)
-        return;
     pthread_mutex_lock(&work->mutex);
     while (!work->is_over)
         pthread_cond_wait(&work->over, &work->mutex);
     pthread_mutex_unlock(&work->mutex);
-    handle->commit = NULL;
     take_note(work);
-    if (handle->close_asked)
+}
+
+void krc_commit_wait(krc *handle)
+{
+    for (struct krc_commit_work *work = handle->commits; work != NULL; work = work->next)
+        wait_for(work);
+}
+
+void krc_commits_forget(krc *handle)
+{
+    krc_commit_wait(handle);
+    for (struct krc_commit_work *work = handle->commits; work != NULL; work = work->next)
         work->handle = NULL;
+    handle->commits = NULL;
 }
 
 static int copy_parts(krc *handle, struct krc_commit_work *work, krc_error *error)
@@ -130,7 +160,7 @@ static int copy_parts(krc *handle, struct krc_commit_work *work, krc_error *erro
 
 static int check(krc *handle, krc_error *error)
 {
-    if (handle->commit != NULL)
+    if (handle->commits != NULL && !handle->commits->is_noted)
         return krc_fail(error, KRC_E_BUSY, "a commit is under way");
     if (handle->store == NULL || handle->is_attached || handle->net == NULL)
         return krc_fail(error, KRC_E_STATE, "only the offset store of a cluster's consumer is "
@@ -156,9 +186,11 @@ int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *
     int rc = copy_parts(handle, work, error);
     if (rc >= 0)
         rc = krc_loop_work(handle->net->loop, run, over, work, error);
-    if (rc < 0)
+    if (rc < 0) {
         free_work(work);
-    else
-        handle->commit = work;
-    return rc;
+        return rc;
+    }
+    work->next = handle->commits;
+    handle->commits = work;
+    return KRC_OK;
 }

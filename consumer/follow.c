@@ -14,6 +14,7 @@ struct krc_subscription {
     regex_t regex;
     bool is_regex;
     bool begun; /* what was there at first is assigned */
+    uint64_t asked_at; /* the metadata's generation; an older answer may not have all topics */
     int64_t start, until;
     struct krc_subscription *next;
 };
@@ -66,6 +67,7 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
     if (topic[0] == '^') {
         rc = compile(s, error);
         cluster->topics.all_wanted |= rc >= 0;
+        s->asked_at = cluster->topics.generation + cluster->topics.asking;
         krc_metadata_refresh(cluster);
     } else if (krc_topic_want(cluster, topic) == NULL) {
         rc = krc_fail_nomem(error, strlen(topic));
@@ -114,6 +116,8 @@ static int look_around(krc *handle, struct krc_subscription *s, krc_error *error
 {
     const struct krc_topics *topics = &handle->net->cluster.topics;
     bool any = false;
+    if (s->is_regex && topics->generation <= s->asked_at)
+        return KRC_OK;
     for (size_t i = 0; i < topics->count; i++) {
         struct krc_topic *topic = topics->list[i];
         if (!topic->is_known || !matches(handle, s, topic))
@@ -214,6 +218,8 @@ static bool deliver(krc *handle)
     for (int i = 0; i < MOST && !handle->close_asked; i++) {
         rc = krc_next_batch(handle, &batch, &error);
         tell_events(handle);
+        if (handle->close_asked)
+            return false;
         if (rc < 0)
             tell_failed(handle, &error);
         else if (rc == 0)

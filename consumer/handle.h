@@ -71,7 +71,7 @@ struct krc {
     /* a cluster */
     struct krc_subscription *subscriptions;
     uint64_t seen_generation; /* of its metadata */
-    struct krc_commit_work *commit; /* under way; NULL */
+    struct krc_commit_work *commits; /* whose callbacks are to come, the newest first */
     bool is_embedded, in_callback, close_asked, told_ended;
     struct krc_callbacks callbacks;
 };
@@ -134,5 +134,8 @@ bool krc_part_settled(const struct krc_part *part);
 /* Waits for a commit that is under way, and takes what became of it; its callback comes
  * later. */
 void krc_commit_wait(krc *handle);
+
+/* The same at the end: no callback comes any more. */
+void krc_commits_forget(krc *handle);
 
 #endif

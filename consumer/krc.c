@@ -119,7 +119,7 @@ void krc_close(krc *handle)
     handle->close_asked = true;
     if (handle->in_callback)
         return; /* once that returns */
-    krc_commit_wait(handle);
+    krc_commits_forget(handle);
     free_batches(handle);
     for (size_t i = 0; i < handle->part_count; i++)
         krc_part_free(handle->parts[i]);

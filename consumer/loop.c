@@ -66,6 +66,16 @@ static int64_t tick(struct krc_loop *loop)
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
+/* An application's loop has closed all that was ours. */
+static void end_if_over(struct krc_loop *loop)
+{
+    if (!loop->closing || loop->uv == &loop->own || loop->handles > 0 || loop->links > 0 ||
+        loop->works > 0)
+        return;
+    loop->closed(loop->closed_arg);
+    free(loop);
+}
+
 static void free_link(struct link *link)
 {
     if (link->has_tcp || link->has_lookup)
@@ -73,6 +83,7 @@ static void free_link(struct link *link)
     struct krc_loop *loop = link->loop;
     free(link);
     loop->links--;
+    end_if_over(loop);
 }
 
 static void on_lookup(uv_getaddrinfo_t *lookup, int status, struct addrinfo *found)
@@ -349,10 +360,12 @@ static void on_work(uv_work_t *request)
 static void on_work_done(uv_work_t *request, int status)
 {
     struct work *work = request->data;
+    struct krc_loop *loop = work->loop;
     (void)status; /* it is never cancelled */
-    work->loop->works--;
     work->done(work->arg);
     free(work);
+    loop->works--;
+    end_if_over(loop);
 }
 
 int krc_loop_work(struct krc_loop *loop, void (*work)(void *arg), void (*done)(void *arg),
@@ -425,14 +438,11 @@ void krc_loop_buffers(struct krc_loop *loop, int64_t send, int64_t receive)
     loop->receive_bytes = (int)receive;
 }
 
-/* The last of the handles: links close their own sockets. */
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct krc_loop *loop = handle->data;
-    if (--loop->handles > 0 || loop->uv == &loop->own)
-        return;
-    loop->closed(loop->closed_arg);
-    free(loop);
+    loop->handles--;
+    end_if_over(loop);
 }
 
 static void close_handles(struct krc_loop *loop)

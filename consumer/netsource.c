@@ -401,6 +401,10 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
                 krc_error *error)
 {
     struct krc_piece *piece = &s->remote->pieces[0];
+    s->fetched = true;
+    item->type = KRC_ITEM_END;
+    if (item->from >= s->end)
+        return KRC_ANSWERED;
     if (is_unstable(s)) {
         end_piece(s, item->from);
         item->type = KRC_ITEM_WAIT;
@@ -421,6 +425,18 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
     return rc;
 }
 
+/* The remote may have given up what was at hand; and after a reset, the present end is another
+ * one. */
+static void heed_changes(struct krc_netsource *s, int64_t position)
+{
+    if (s->turn != s->remote->turn) {
+        s->piece = s->bytes = NULL;
+        s->turn = s->remote->turn;
+    }
+    if (s->expected >= 0 && s->expected != position && s->base.until == KRC_PRESENT_END)
+        s->end = -1;
+}
+
 /* The end that was asked for is reached; a position behind it may be out of range, which only a
  * fetch shows. */
 static bool is_at_end(const struct krc_netsource *s, int64_t position)
@@ -436,6 +452,7 @@ static int fetch(struct krc_source *source, int64_t position, bool settled,
     *item = (struct krc_item){
         .type = KRC_ITEM_WAIT, .from = position, .to = position, .epoch = -1};
     let_go_of_frame(s);
+    heed_changes(s, position);
     if (s->end < 0) {
         int rc = find_end(s, error);
         if (rc <= 0)
@@ -448,12 +465,13 @@ static int fetch(struct krc_source *source, int64_t position, bool settled,
     }
     int rc = have_batch(s, position, error);
     if (rc < 0)
-        return skip_broken(s, item, rc, error);
-    if (rc == 0)
-        return wait(s, item, error);
-    s->fetched = true;
-    item->type = KRC_ITEM_END;
-    return take(s, scratch, item, error);
+        rc = skip_broken(s, item, rc, error);
+    else if (rc == 0)
+        rc = wait(s, item, error);
+    else
+        rc = take(s, scratch, item, error);
+    s->expected = item->to;
+    return rc;
 }
 
 /* ---- The rest ------------------------------------------------------------------------------- */
@@ -527,8 +545,10 @@ static void moved(struct krc_source *source)
     s->end = -1;
     s->range_start = -1;
     s->caught_up_at = -1;
+    s->expected = -1;
     s->asks_end = false;
     s->fetched = false;
+    krc_remote_ready(s->remote);
 }
 
 static void close_source(struct krc_source *source)
@@ -573,6 +593,7 @@ int krc_netsource_new(struct krc_source **source, struct krc_cluster *cluster,
                  .records_left = KRC_NO_END},
         .end = -1,
         .caught_up_at = -1,
+        .expected = -1,
         .range_start = -1,
     };
     int rc = krc_remote_open(&s->remote, cluster, topic, partition, owner, error);

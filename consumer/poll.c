@@ -253,6 +253,10 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
     int rc = handle->is_embedded
                  ? krc_fail(&error, KRC_E_STATE, "an embedded consumer has callbacks instead")
                  : poll_until(handle, deadline_ms, out, &error);
+    if (handle->close_asked) { /* in a callback */
+        krc_close(handle);
+        return KRC_E_STATE;
+    }
     if (rc < 0)
         handle->error = error;
     return rc;

@@ -175,6 +175,14 @@ static bool has_part(const struct job *job, const struct krc_topic *topic, int32
     return topic->partitions[partition].remote != NULL || !is_mine(job, topic->name, partition);
 }
 
+static bool is_wanted(struct krc_replay_run *run, const char *topic, int32_t partition)
+{
+    pthread_mutex_lock(&run->mutex);
+    bool wanted = run->options->wants(run->options->arg, topic, partition);
+    pthread_mutex_unlock(&run->mutex);
+    return wanted;
+}
+
 /* Following: partitions that were made meanwhile, from their beginning. */
 static void begin_new_parts(struct job *job)
 {
@@ -186,7 +194,7 @@ static void begin_new_parts(struct job *job)
     for (size_t i = 0; i < topics->count; i++)
         for (int32_t p = 0; p < topics->list[i]->partition_count; p++) {
             struct krc_topic *topic = topics->list[i];
-            if (!has_part(job, topic, p) && options->wants(options->arg, topic->name, p))
+            if (!has_part(job, topic, p) && is_wanted(job->run, topic->name, p))
                 begin_part(job, topic, p, KRC_EARLIEST, KRC_NO_END);
         }
 }

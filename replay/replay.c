@@ -65,7 +65,12 @@ void krc_replay_failed(struct krc_replay_run *run, int rc, const krc_error *erro
 bool krc_replay_stopped(struct krc_replay_run *run)
 {
     const krc_replay_options *options = run->options;
-    return options->stop != NULL && options->stop(options->arg);
+    if (options->stop == NULL)
+        return false;
+    pthread_mutex_lock(&run->mutex);
+    bool stops = options->stop(options->arg);
+    pthread_mutex_unlock(&run->mutex);
+    return stops;
 }
 
 static void replay_logs(struct krc_replay_run *run)

@@ -21,7 +21,7 @@ struct krc_replay_run {
     pthread_mutex_t mutex; /* for what follows, and the callbacks */
     size_t jobs;
     size_t next;           /* the partition that is taken next; the job, of a cluster */
-    bool ends;             /* no more is to be begun, for it would fail too */
+    atomic_bool ends;      /* no more is to be begun, for it would fail too */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
     bool told_unprotected;
     struct krc_replay_progress progress;

@@ -1,12 +1,14 @@
 """Half a million records in many small transactions of several producers at once, some of them
 aborted, read while they are written."""
 import base64
+import os
 import random
 import re
 import tempfile
 
-from common import Running, check, differ, run
+from common import Running, attempt, check, differ, krc, run
 from kafka import Broker, Helper
+from online import differ_files, files
 from processes import wait_until
 
 PRODUCERS = 4
@@ -14,6 +16,12 @@ RECORDS = 500_000
 PARTITIONS = 3
 MOST = 60  # records in a transaction
 PATIENCE = 300
+OFTEN = ["-X", "commit.interval.bytes=100000"]
+REPLAYS = {  # flags, and the most bytes that are written between two kills
+    "plain": (OFTEN, 6 << 20),
+    "gzip": (["--compress", "gzip", "--rotate", "1MiB", *OFTEN], 500_000),
+    "zstd": (["--compress", "zstd", "--rotate", "1MiB", *OFTEN], 500_000),
+    "segments": (["--format", "segment", *OFTEN], 3 << 20)}
 PARTITION = re.compile(rb'"topic":"stress","partition":(\d+),"offset":')
 
 
@@ -78,6 +86,46 @@ def check_account(bootstrap, committed):
             "delivered", "undecided", "lost", "absent", "skipped")]))
 
 
+# ---- Replays of it all, killed on the way
+
+def size(folder):
+    """So far: files come and go meanwhile."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.path.getsize(os.path.join(parent, name))
+            except FileNotFoundError:
+                pass
+    return total
+
+
+def replay_killed(folder, bootstrap, name, flags, most):
+    """Killed each time that some more has been written, until it gets to the end."""
+    to, kills = f"{folder}/{name}", 0
+    while True:
+        goal = size(to) + random.randrange(most)
+        replay = Running(folder, f"{name}-{kills}", "replay", "-q", "-b", bootstrap, "-t",
+                         "stress", "--to", to, *flags)
+        while replay.process.poll() is None and size(to) < goal:
+            pass
+        if replay.process.poll() is not None:
+            break
+        replay.kill()
+        kills += 1
+    replay.wait().expect(0)
+    check(f"{name}, kills", None if kills > 2 else f"{kills}")
+
+
+def check_replays(folder, logs):
+    """Each is what an undisturbed replay of the stopped broker's folder is."""
+    for name, (flags, _) in REPLAYS.items():
+        krc("replay", "-q", "-d", logs, "-t", "stress", "--to", f"{folder}/{name}-whole", *flags)
+        sides = [{path: data for path, data in files(f"{folder}/{name}{side}").items()
+                  if not path.endswith("-checkpoint")} for side in ("-whole", "")]
+        check(f"a replay that was killed, {name}", differ_files(*sides))
+
+
 def check_stress():
     with tempfile.TemporaryDirectory() as folder, Broker(folder) as broker, \
             Helper(broker.bootstrap, folder) as helper:
@@ -91,3 +139,8 @@ def check_stress():
         read = reader.interrupt().expect(0)
         check("records", differ([committed], [check_read(helper, folder, read, names)]))
         check_account(broker.bootstrap, committed)
+        for name, (flags, most) in REPLAYS.items():
+            attempt(f"a replay that is killed, {name}", replay_killed, folder, broker.bootstrap,
+                    name, flags, most)
+        broker.stop()
+        attempt("the same of the folder", check_replays, folder, broker.logs)

@@ -1,0 +1,27 @@
+/*
+ * Serves the brokers of tests/support/world.h on loopback sockets, in a thread of its own, for what
+ * can only be shown with real ones: the public interface, and whole programs.
+ */
+#ifndef KRC_TESTS_SERVE_H
+#define KRC_TESTS_SERVE_H
+
+#include "tests/support/broker.h"
+
+/* The world is open.  Its nodes listen on ports of their own, which metadata then tells. */
+void serve_begin(void);
+void serve_end(void);
+
+/* "127.0.0.1:PORT" of node 1; valid until serve_end. */
+const char *serve_address(void);
+
+/* Between these the world may be looked at and changed. */
+void serve_lock(void);
+void serve_unlock(void);
+
+/* How many requests of an API came. */
+int serve_requests(enum krc_api_name api);
+
+/* Ends all connections. */
+void serve_drop(void);
+
+#endif
