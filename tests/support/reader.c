@@ -82,23 +82,20 @@ static void say_item(struct reader *r, struct krc_item *item)
         sim_say("%send %lld", prefix_of(r), (long long)item->to);
 }
 
+/* Once it has ended or failed, nothing is taken any more. */
 static void take_one(struct reader *r)
 {
-    struct krc_item item;
-    int rc = r->is_held
-                 ? KRC_OK
-                 : krc_tracker_next(&r->tracker, &readers.scratch, &item, &r->error);
-    if (r->is_held || (rc >= 0 && item.type == KRC_ITEM_WAIT)) {
-        krc_remote_not_ready(r->remote);
-        return;
-    }
+    struct krc_item item = {.type = KRC_ITEM_WAIT};
+    int rc = KRC_OK;
+    if (!r->is_held && !r->is_done)
+        rc = krc_tracker_next(&r->tracker, &readers.scratch, &item, &r->error);
     if (rc < 0)
         sim_say("%sfails at %lld: %s", prefix_of(r), (long long)reader_position(r),
                 krc_code_name(rc));
     else
         say_item(r, &item);
-    r->is_done = rc < 0 || item.type == KRC_ITEM_END;
-    if (r->is_done)
+    r->is_done |= rc < 0 || item.type == KRC_ITEM_END;
+    if (r->is_done || item.type == KRC_ITEM_WAIT)
         krc_remote_not_ready(r->remote);
     ck_assert_ptr_null(krc_offsets_invariant(&r->tracker.offsets));
 }

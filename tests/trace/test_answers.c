@@ -194,6 +194,25 @@ START_TEST(throttled)
 }
 END_TEST
 
+static void throttle_questions(enum krc_api_name api, void *response)
+{
+    if (api == KRC_API_LIST_OFFSETS && sim.requests[api] == 1)
+        ((struct krc_list_offsets_response *)response)->throttle_time_ms = 2000;
+}
+
+START_TEST(throttled_questions)
+{
+    world.edit = throttle_questions;
+    world_fail(KRC_API_LIST_OFFSETS, 0, KRC_KAFKA_OFFSET_NOT_AVAILABLE, 1);
+    read_from("t", 0, KRC_EARLIEST);
+    sim_run_until("ListOffsets");
+    sim_run(1990);
+    ck_assert_int_eq(sim.requests[KRC_API_LIST_OFFSETS], 1);
+    sim_run(100);
+    ck_assert_int_eq(said("caught up 20"), 1);
+}
+END_TEST
+
 /* ---- Versions ------------------------------------------------------------------------------- */
 
 START_TEST(each_version)
@@ -302,6 +321,7 @@ int main(void)
         a_size_over_the_limit,
         a_batch_over_the_limit,
         throttled,
+        throttled_questions,
         each_version,
         an_old_broker,
         greetings_in_an_unknown_version,

@@ -364,6 +364,41 @@ START_TEST(what_may_not_be_validated_is_not_reset)
 }
 END_TEST
 
+/* ---- Starts by time ------------------------------------------------------------------------- */
+
+/* Nothing is committed: from 0.2 s ago on, which is 800 or a few milliseconds later. */
+static void read_by_time(bool transactional)
+{
+    put(p, (struct build_batch){.max_timestamp = 500}, 5);
+    put(p, (struct build_batch){.max_timestamp = 900, .transactional = transactional,
+                                .producer_id = transactional ? 1 : 0},
+        5);
+    reader_set("auto.offset.reset", "by_duration:PT0.2S");
+    read_from("t", 0, KRC_STORED);
+    sim_run_until("caught up");
+}
+
+START_TEST(from_a_time_on)
+{
+    read_by_time(false);
+    check_handed_out("records 5-9\n"
+                     "caught up 10\n");
+}
+END_TEST
+
+/* Its first record is not stable: the end of what is. */
+START_TEST(from_a_time_on_that_is_not_stable)
+{
+    read_by_time(true);
+    check_handed_out("caught up 5\n");
+    put_commit(p, 1);
+    sim_run(100);
+    check_handed_out("records 5-9\n"
+                     "passed 10-10 control\n"
+                     "caught up 11\n");
+}
+END_TEST
+
 /* ---- Another topic of the same name --------------------------------------------------------- */
 
 START_TEST(a_stored_topic_is_another_one)
@@ -508,6 +543,8 @@ int main(void)
         committed_in_an_epoch_that_ends_before,
         committed_in_an_epoch_that_the_log_lacks,
         what_may_not_be_validated_is_not_reset,
+        from_a_time_on,
+        from_a_time_on_that_is_not_stable,
         a_stored_topic_is_another_one,
         a_topic_is_made_again_while_it_is_read,
         a_groups_offset,

@@ -234,6 +234,20 @@ START_TEST(of_all_of_it)
 }
 END_TEST
 
+/* metadata.recovery.strategy=none: it is asked again where it was. */
+START_TEST(of_all_of_it_and_no_recovery)
+{
+    open_world();
+    sim.settings.rebootstrap = false;
+    world_fail(KRC_API_METADATA, -1, KRC_KAFKA_REBOOTSTRAP_REQUIRED, 3);
+    read_from("t", 0, 0);
+    sim_run(3000);
+    ck_assert_int_eq(sim.requests[KRC_API_METADATA], 4);
+    ck_assert_int_eq(readers.records, 5);
+    close_readers();
+}
+END_TEST
+
 static void nothing(void)
 {
 }
@@ -248,6 +262,7 @@ int main(void)
         of_a_topic,
         of_a_partition,
         of_all_of_it,
+        of_all_of_it_and_no_recovery,
     };
     return run_tests("errors", tests, sizeof tests / sizeof *tests, nothing, nothing);
 }

@@ -96,6 +96,19 @@ START_TEST(the_leader_is_gone)
 }
 END_TEST
 
+/* The same one in another epoch: it may have lost its log's end meanwhile. */
+START_TEST(the_same_leader_again)
+{
+    catch_up();
+    world_lead(p, 1);
+    put_plain(p, 5);
+    sim_run(1000);
+    ck_assert_int_eq(said("OffsetForLeaderEpoch n1 t-0 e0"), 1);
+    check_handed_out("records 5-9\n"
+                     "caught up 10\n");
+}
+END_TEST
+
 START_TEST(nobody_leads_for_a_while)
 {
     catch_up();
@@ -319,6 +332,22 @@ START_TEST(a_follower_that_nobody_knows)
 }
 END_TEST
 
+/* A new leader has a word of its own about who is to be read from. */
+START_TEST(a_follower_under_a_new_leader)
+{
+    follow(2);
+    sim_run(100);
+    world.node_count = 3;
+    world.nodes[3].is_up = true;
+    forget_trace();
+    world_lead(p, 3);
+    put_plain(p, 5);
+    sim_run(1000);
+    ck_assert_int_ge(said("Fetch n3 t-0@5"), 1);
+    ck_assert_int_eq(said("records 5-9"), 1);
+}
+END_TEST
+
 START_TEST(a_follower_that_is_none_any_more)
 {
     follow(2);
@@ -338,6 +367,7 @@ int main(void)
         the_new_leader_is_a_new_broker,
         metadata_names_the_new_one,
         the_leader_is_gone,
+        the_same_leader_again,
         nobody_leads_for_a_while,
         the_new_leader_has_less,
         what_is_at_hand_is_dropped,
@@ -350,6 +380,7 @@ int main(void)
         out_of_range_at_a_follower,
         a_follower_that_is_gone,
         a_follower_that_nobody_knows,
+        a_follower_under_a_new_leader,
         a_follower_that_is_none_any_more,
     };
     return run_tests("leaders", tests, sizeof tests / sizeof *tests, begin, close_readers);
