@@ -36,7 +36,7 @@ struct krc_cluster {
     struct krc_cluster_settings settings;
     const struct krc_io_ops *io;
     void *io_arg;
-    void (*note)(void *arg, const char *topic, const char *text); /* to be known; topic "" */
+    void (*note)(void *arg, const char *topic, const char *text); /* to be known; may be NULL */
     void *note_arg;
 
     int64_t now_ms; /* the driver's clock, which never goes back */

@@ -1,6 +1,7 @@
 #include "cluster/conn.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,7 +214,7 @@ int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
     *sent = (struct krc_inflight){
         .api = api,
         .version = version,
-        .correlation_id = conn->next_correlation_id++,
+        .correlation_id = conn->next_correlation_id,
         .deadline_ms = now(conn) + cluster->settings.request_timeout_ms + wait_ms,
         .answer = answer,
         .arg = arg,
@@ -225,6 +226,8 @@ int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
         free(sent);
         return rc;
     }
+    conn->next_correlation_id =
+        sent->correlation_id == INT32_MAX ? 0 : sent->correlation_id + 1;
     *conn->last = sent;
     conn->last = &sent->next;
     conn->in_flight++;
@@ -310,32 +313,33 @@ static struct krc_inflight *take_answered(struct krc_conn *conn, const struct kr
     return sent;
 }
 
-/* Most responses begin with it, and all that do are told apart by their struct. */
-static int32_t throttle_of(enum krc_api_name api, const void *response)
+/*
+ * The time that a response asks to wait, and the first version whose brokers leave that to the
+ * client: older ones have waited themselves before they answered (KIP-219).
+ */
+static const struct {
+    size_t field; /* in the response's struct */
+    int16_t since;
+} throttles[KRC_API_COUNT] = {
+#define THROTTLE(api, name, since) \
+    [KRC_API_##api] = {offsetof(struct krc_##name##_response, throttle_time_ms), since}
+    THROTTLE(FETCH, fetch, 8),
+    THROTTLE(LIST_OFFSETS, list_offsets, 3),
+    THROTTLE(METADATA, metadata, 6),
+    THROTTLE(OFFSET_FETCH, offset_fetch, 4),
+    THROTTLE(FIND_COORDINATOR, find_coordinator, 2),
+    THROTTLE(API_VERSIONS, api_versions, 2),
+    THROTTLE(OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch, 2),
+    THROTTLE(DESCRIBE_CONFIGS, describe_configs, 2),
+    THROTTLE(DESCRIBE_TOPIC_PARTITIONS, describe_topic_partitions, 0),
+#undef THROTTLE
+};
+
+static int32_t throttle_of(const struct krc_inflight *sent, const void *response)
 {
-    switch (api) {
-    case KRC_API_API_VERSIONS:
-        return ((const struct krc_api_versions_response *)response)->throttle_time_ms;
-    case KRC_API_FETCH:
-        return ((const struct krc_fetch_response *)response)->throttle_time_ms;
-    case KRC_API_LIST_OFFSETS:
-        return ((const struct krc_list_offsets_response *)response)->throttle_time_ms;
-    case KRC_API_METADATA:
-        return ((const struct krc_metadata_response *)response)->throttle_time_ms;
-    case KRC_API_OFFSET_FETCH:
-        return ((const struct krc_offset_fetch_response *)response)->throttle_time_ms;
-    case KRC_API_FIND_COORDINATOR:
-        return ((const struct krc_find_coordinator_response *)response)->throttle_time_ms;
-    case KRC_API_OFFSET_FOR_LEADER_EPOCH:
-        return ((const struct krc_offset_for_leader_epoch_response *)response)->throttle_time_ms;
-    case KRC_API_DESCRIBE_CONFIGS:
-        return ((const struct krc_describe_configs_response *)response)->throttle_time_ms;
-    case KRC_API_DESCRIBE_TOPIC_PARTITIONS:
-        return ((const struct krc_describe_topic_partitions_response *)response)->throttle_time_ms;
-    case KRC_API_COUNT:
-        break;
-    }
-    return 0;
+    int32_t ms;
+    memcpy(&ms, (const char *)response + throttles[sent->api].field, sizeof ms);
+    return sent->version >= throttles[sent->api].since ? ms : 0;
 }
 
 static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_frame *frame)
@@ -354,7 +358,7 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
         return;
     }
     conn->used_at_ms = now(conn);
-    int32_t throttle_ms = throttle_of(sent->api, cluster->response);
+    int32_t throttle_ms = throttle_of(sent, cluster->response);
     if (throttle_ms > 0)
         conn->throttled_to_ms = now(conn) + throttle_ms;
     sent->answer(sent->arg, &(struct krc_answer){.rc = KRC_OK,

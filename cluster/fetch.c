@@ -350,9 +350,12 @@ static void keep_piece(struct krc_session *session, struct krc_remote *r,
 /* The broker has nothing at the place that was asked for, now. */
 static void note_empty(struct krc_remote *r, bool alone)
 {
-    if (r->empty_at == r->sent_offset && r->empty_alone == alone)
+    int64_t end = r->cluster->settings.read_committed ? r->last_stable_offset
+                                                      : r->high_watermark;
+    if (r->empty_at == r->sent_offset && r->empty_alone == alone && r->empty_end == end)
         return;
     r->empty_at = r->sent_offset;
+    r->empty_end = end;
     r->empty_alone = alone;
     krc_remote_ready(r);
 }

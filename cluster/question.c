@@ -95,9 +95,16 @@ int krc_question_explain(const struct krc_question *q, krc_error *error)
         [KRC_ASKS_COMMITTED] = "the group's committed offset (OffsetFetch)",
         [KRC_ASKS_CLEANUP] = "its cleanup.policy (DescribeConfigs)",
     };
-    int rc = krc_fail(error, q->rc, "%s-%d: asked for %s, the broker answers %s: %s",
-                      q->topic->name, (int)q->partition, asked[q->type],
-                      krc_kafka_error_name(q->last_error), krc_kafka_error_text(q->last_error));
+    bool is_late = q->rc == KRC_E_TIMEOUT;
+    const struct krc_topic_partition *p = krc_topic_partition(q->topic, q->partition);
+    bool has_leader = p != NULL && p->leader_id >= 0;
+    int rc = krc_fail(error, q->rc, "%s-%d: asked for %s, %s %s%s%s", q->topic->name,
+                      (int)q->partition, asked[q->type],
+                      is_late && !has_leader ? "nobody answers: it has no leader"
+                      : is_late              ? "there is no answer in time; the last one was"
+                                             : "the broker answers",
+                      is_late && !has_leader ? "" : krc_kafka_error_name(q->last_error),
+                      is_late ? "" : ": ", is_late ? "" : krc_kafka_error_text(q->last_error));
     krc_error_at(error, q->topic->name, q->partition, -1, -1);
     return rc;
 }

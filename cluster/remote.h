@@ -59,6 +59,7 @@ struct krc_remote {
 
     int64_t log_start_offset, last_stable_offset, high_watermark; /* -1: not known */
     int64_t empty_at;     /* a fetch from here found nothing; -1 */
+    int64_t empty_end;    /* as visible to that fetch; -1: it was not told */
     bool empty_alone;     /* and nothing for any other partition */
     bool out_of_range;    /* the leader says so of `wanted` */
     int rc;               /* it cannot be fetched (krc_remote_explain): at... */

@@ -242,6 +242,28 @@ static bool is_same_id(const struct krc_uuid *a, const struct krc_uuid *b)
     return krc_uuid_is_zero(a) || krc_uuid_is_zero(b) || krc_uuid_equal(a, b);
 }
 
+static void note(struct krc_cluster *cluster, const struct krc_topic *topic, const char *text)
+{
+    if (cluster->note != NULL)
+        cluster->note(cluster->note_arg, topic->name, text);
+}
+
+/* A topic that was made again with fewer partitions. */
+static void note_missing_partitions(struct krc_cluster *cluster, struct krc_topic *topic,
+                                    int32_t count)
+{
+    char text[160];
+    for (int32_t i = count; i < topic->partition_count; i++) {
+        struct krc_topic_partition *p = &topic->partitions[i];
+        p->error_code = KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
+        if (p->remote == NULL || p->leader_id < 0)
+            continue;
+        snprintf(text, sizeof text, "it has %d partitions now: partition %d, which was read, is "
+                 "gone", (int)count, (int)i);
+        note(cluster, topic, text);
+    }
+}
+
 static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_topic *from,
                        int16_t version)
 {
@@ -254,12 +276,14 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     topic->error_code = from->error_code;
     if (from->error_code != 0)
         return;
+    int32_t count = count_partitions(from);
     topic->is_internal = from->is_internal;
-    if (!is_same_id(&topic->id, &from->id))
+    if (!is_same_id(&topic->id, &from->id)) {
+        note_missing_partitions(cluster, topic, count);
         forget_leaders(topic);
+    }
     if (!krc_uuid_is_zero(&from->id))
         topic->id = from->id;
-    int32_t count = count_partitions(from);
     if (!topic->is_known || count > topic->partition_count)
         cluster->topics.changes++;
     topic->is_known = topic->is_known || count > 0;
@@ -317,7 +341,7 @@ static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
     topic->was_missing = true;
     snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is back",
              krc_kafka_error_name(topic->error_code), krc_kafka_error_text(topic->error_code));
-    cluster->note(cluster->note_arg, topic->name, text);
+    note(cluster, topic, text);
 }
 
 static void wait_for_next(struct krc_cluster *cluster)

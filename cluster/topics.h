@@ -18,6 +18,7 @@ struct krc_topic_partition {
     int32_t *eligible;      /* leader replicas; known after krc_describe_leaders */
     int32_t eligible_count; /* -1: not known */
     struct krc_remote *remote; /* that is read; NULL */
+    void *reader;              /* whose it is, or was; NULL: nobody's */
 };
 
 enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,

@@ -237,9 +237,8 @@ static int follow(struct reading *r, krc_error *error)
     const struct cmd_selection *selection = &source->selection;
     int64_t start = source->from.kind == CMD_STORED ? KRC_STORED : KRC_EARLIEST;
     for (size_t i = 0; i < selection->count; i++) {
-        if (!cmd_selects_by(selection, i, cmd_selected_topic(selection, i), INT32_MAX) &&
-            !cmd_selects_more(selection))
-            continue; /* a list of partitions is all that is wanted */
+        if (!cmd_selects_all_of(selection, i))
+            continue;
         int rc = krc_subscribe(r->krc, cmd_selected_topic(selection, i), start, KRC_NO_END, error);
         if (rc < 0)
             return rc;

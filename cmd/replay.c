@@ -336,6 +336,8 @@ static int check(struct arguments *arguments, int words, char **word)
     int status = cmd_source_check(source, "replay");
     if (status == CMD_DONE && options->follow && !cmd_source_is_cluster(source))
         return cmd_usage("--follow: a log folder always ends, there is nothing to follow");
+    if (status == CMD_DONE && options->follow && source->until.kind != CMD_UNSAID)
+        return cmd_usage("replay: --follow goes on behind any end: leave out --until and -e");
     return status;
 }
 

@@ -110,10 +110,15 @@ bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topi
     return false;
 }
 
+bool cmd_selects_all_of(const struct cmd_selection *selection, size_t i)
+{
+    return selection->partitions == NULL && selection->topics[i].partitions == NULL;
+}
+
 bool cmd_selects_more(const struct cmd_selection *selection)
 {
     for (size_t i = 0; i < selection->count; i++)
-        if (selection->partitions == NULL && selection->topics[i].partitions == NULL)
+        if (cmd_selects_all_of(selection, i))
             return true;
     return false;
 }

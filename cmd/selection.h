@@ -30,7 +30,9 @@ const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i);
 /* Whether a topic is named in full, not by a regular expression. */
 bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic);
 
-/* Whether partitions that are not there yet may be selected: some topic is, with all of its. */
+/* Whether the i-th topic is selected with all of its partitions, those to come too; and whether any
+ * is. */
+bool cmd_selects_all_of(const struct cmd_selection *selection, size_t i);
 bool cmd_selects_more(const struct cmd_selection *selection);
 
 /* Calls `each` for every partition that is named in full, by a topic that is no regular expression

@@ -153,6 +153,7 @@ static int refuse(struct krc_part *part, krc_error *error)
 static int open_known(struct krc_part *part, krc_error *error)
 {
     const struct krc_topic *topic = part->topic;
+    krc_part_place(part);
     if (part->state != KRC_PART_WAITS)
         return KRC_OK;
     int rc = KRC_OK;

@@ -24,6 +24,7 @@ struct krc_part {
         KRC_PART_DONE,
     } state;
     bool paused;
+    bool is_placed; /* its topic's metadata has it, and names it as the reader */
     bool loaded; /* what the store has of it was looked up */
     struct krc_tracker tracker;
     int64_t start, until;
@@ -59,6 +60,7 @@ struct krc {
     struct krc_part **parts;
     size_t part_count;
     struct krc_part *found; /* the part that was looked for last */
+    size_t unplaced;        /* of a cluster: that its metadata does not know, as far as is known */
     size_t turn;            /* log folders: the partition being read */
     size_t open_count;      /* that are not done */
     struct krc_batch *out, *reuse;
@@ -114,6 +116,9 @@ bool krc_embedded_turn(void *arg);
 
 /* Looks up what the store has of it. */
 int krc_part_load(struct krc_part *part, krc_error *error) KRC_MUST_USE;
+
+/* Of a cluster: it is found by its topic from now on, where metadata has it. */
+void krc_part_place(struct krc_part *part);
 
 /* Opens its source: of a cluster, once its topic is known. */
 int krc_part_open(struct krc_part *part, krc_error *error) KRC_MUST_USE;

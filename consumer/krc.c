@@ -164,6 +164,14 @@ struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t par
 {
     if (handle->found != NULL && is_part(handle->found, topic, partition))
         return handle->found;
+    if (handle->net != NULL) {
+        struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
+        struct krc_topic *known = krc_topic_find(&handle->net->cluster, name);
+        struct krc_topic_partition *p =
+            known == NULL ? NULL : krc_topic_partition(known, partition);
+        if ((p != NULL && p->reader != NULL) || handle->unplaced == 0)
+            return p == NULL ? NULL : p->reader;
+    }
     for (size_t i = 0; i < handle->part_count; i++)
         if (is_part(handle->parts[i], topic, partition))
             return handle->parts[i];
@@ -220,6 +228,8 @@ int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_plac
     handle->parts[handle->part_count++] = part;
     handle->open_count++;
     handle->told_ended = false;
+    handle->unplaced += topic != NULL;
+    krc_part_place(part);
     *out = part;
     return KRC_OK;
 }
@@ -266,6 +276,10 @@ int krc_unassign(krc *handle, const char *topic, int32_t partition)
     handle->turn -= handle->turn > at;
     handle->open_count -= part->state != KRC_PART_DONE;
     handle->found = NULL;
+    if (part->is_placed)
+        krc_topic_partition(part->topic, partition)->reader = NULL;
+    else
+        handle->unplaced -= part->topic != NULL;
     krc_part_free(part);
     return KRC_OK;
 }

@@ -173,6 +173,14 @@ static bool all_told(const struct krc_question *questions, size_t count)
     return true;
 }
 
+static bool any_told(const struct krc_question *questions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (questions[i].state == KRC_TOLD)
+            return true;
+    return false;
+}
+
 int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t count,
                 krc_error *error)
 {
@@ -182,9 +190,14 @@ int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t coun
         krc_question_ask(&net->cluster, &questions[i]);
     while (rc >= 0 && !all_told(questions, count))
         rc = wait_on(net, deadline_ms, "the brokers did not answer", error);
-    for (size_t i = 0; rc < 0 && i < count; i++)
+    bool any = rc == KRC_E_TIMEOUT && any_told(questions, count);
+    for (size_t i = 0; rc < 0 && i < count; i++) {
+        bool is_late = questions[i].state != KRC_TOLD;
         krc_question_drop(&questions[i]);
-    return rc;
+        if (is_late)
+            questions[i].rc = KRC_E_TIMEOUT;
+    }
+    return any ? KRC_OK : rc;
 }
 
 /* The description has to be answered, or lost, before it goes: a request refers to it. */

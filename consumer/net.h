@@ -34,7 +34,7 @@ int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t co
 int krc_net_describe(struct krc_net *net, krc_error *error) KRC_MUST_USE;
 
 /* Puts questions, whose `topic` is known, and waits for all answers.  An error of one of them
- * stays with it. */
+ * stays with it, as KRC_E_TIMEOUT does where others were answered. */
 int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t count,
                 krc_error *error) KRC_MUST_USE;
 

@@ -349,11 +349,11 @@ static int find_visible_end(struct krc_netsource *s, int64_t *end, krc_error *er
 
 /* The broker found nothing at the position, and more is visible behind it.  Where the log is
  * compacted and nothing else crowded it out, that is a hole which reaches to the end. */
-static int pass_hole(struct krc_netsource *s, struct krc_item *item, int64_t end,
-                     krc_error *error)
+static int pass_hole(struct krc_netsource *s, struct krc_item *item, krc_error *error)
 {
     struct krc_topic *topic = s->remote->topic;
-    if (!s->remote->empty_alone)
+    int64_t end = s->remote->empty_end;
+    if (!s->remote->empty_alone || end <= item->from)
         return KRC_NOT_YET;
     if (topic->cleanup == KRC_CLEANUP_UNKNOWN && !s->compacted) {
         int rc = ask(s, (struct krc_question){.type = KRC_ASKS_CLEANUP}, error);
@@ -391,7 +391,7 @@ static int wait(struct krc_netsource *s, struct krc_item *item, krc_error *error
     if (rc <= 0)
         return rc;
     if (item->from < end)
-        return is_empty ? pass_hole(s, item, end, error) : KRC_NOT_YET;
+        return is_empty ? pass_hole(s, item, error) : KRC_NOT_YET;
     s->caught_up_at = item->from;
     item->type = KRC_ITEM_CAUGHT_UP;
     return KRC_ANSWERED;

@@ -34,6 +34,17 @@ int krc_part_load(struct krc_part *part, krc_error *error)
     return rc < 0 ? rc : KRC_OK;
 }
 
+void krc_part_place(struct krc_part *part)
+{
+    struct krc_topic_partition *p =
+        part->topic == NULL ? NULL : krc_topic_partition(part->topic, part->place.partition);
+    if (p == NULL || part->is_placed)
+        return;
+    p->reader = part;
+    part->is_placed = true;
+    part->krc->unplaced--;
+}
+
 static int new_source(struct krc_part *part, struct krc_source **source, krc_error *error)
 {
     krc *handle = part->krc;

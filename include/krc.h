@@ -246,7 +246,7 @@ struct krc_partition {
     struct krc_uuid topic_id;
     const char *path;       /* of its log folder; NULL: a cluster's */
     int64_t high_watermark; /* of a folder: the checkpointed one, -1: none; of a cluster: -1 */
-    /* of a cluster, valid until the next call with this handle: */
+    /* of a cluster, valid until the next call that waits or polls: */
     bool is_internal;
     int32_t leader;       /* broker's id; -1: none */
     int32_t leader_epoch; /* -1: not told */
@@ -260,7 +260,7 @@ KRC_API bool krc_source_partition(const krc *krc, size_t i, struct krc_partition
 /* The i-th broker of a cluster that is known; false beyond the last. */
 struct krc_broker {
     int32_t id;
-    const char *host; /* valid until the next call with this handle, as `rack` */
+    const char *host; /* valid until the next call that waits or polls, as `rack` */
     int32_t port;
     const char *rack; /* NULL: none */
 };
@@ -284,7 +284,8 @@ struct krc_offset_query {
     enum krc_offset_kind kind;
     int64_t timestamp_ms;
     int64_t offset; /* the answer, -1: there is none */
-    krc_error error; /* its code is KRC_OK, or why this one has no answer */
+    krc_error error; /* its code is KRC_OK, or why this one has no answer; KRC_E_TIMEOUT: others
+                        had one in time */
 };
 
 /* Looks them up, those of a cluster together, waiting up to "default.api.timeout.ms".  The topics

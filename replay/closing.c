@@ -1,12 +1,50 @@
 /*
- * Segments of a cluster's partition that end inside of transactions which are committed further on:
- * their markers are fetched and put behind, where no commit speaks of them, so that the segments do
- * not read as if these transactions were open.  Which they are, the segments themselves tell.
+ * Segments that end inside of transactions which are committed further on (at the last stable
+ * offset, or where the user wants) would read as if these were open: their markers are put behind,
+ * where no commit speaks of them, and a later run cuts them off.  A folder has them; from a cluster
+ * they are fetched, of those transactions that the segments themselves leave open.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "consumer/netsource.h"
 #include "replay/run.h"
+
+static bool may_end_inside(const struct krc_replay_part *part, int64_t log_end)
+{
+    return part->run->options->format == KRC_REPLAY_SEGMENT &&
+           !part->run->config->read_uncommitted && part->sink.file.fd >= 0 &&
+           part->tracker.offsets.position < log_end;
+}
+
+/* ---- A folder ------------------------------------------------------------------------------- */
+
+static int append(struct krc_replay_part *part, struct krc_logsource *source, int64_t offset,
+                  krc_error *error)
+{
+    struct krc_log_batch batch;
+    KRC_TRY(krc_logsource_batch_at(source, offset, &batch, error));
+    return krc_buffer_append(&part->sink.file.plain, batch.bytes, (size_t)batch.header.size, error);
+}
+
+int krc_replay_close_folder(struct krc_replay_part *part, krc_error *error)
+{
+    struct krc_logsource *source = krc_logsource_of(part->tracker.source);
+    int64_t *markers;
+    size_t count;
+    if (source == NULL || !may_end_inside(part, source->log_end))
+        return KRC_OK;
+    int rc = krc_closing_markers(source->log, part->tracker.offsets.position,
+                                 part->run->config->skip_corrupt, &markers, &count, error);
+    for (size_t i = 0; rc >= 0 && i < count; i++)
+        rc = append(part, source, markers[i], error);
+    if (rc >= 0 && count > 0)
+        rc = krc_outfile_flush(&part->sink.file, error);
+    free(markers);
+    return rc;
+}
+
+/* ---- A cluster ------------------------------------------------------------------------------ */
 
 /* The producers whose transactions are open at the end of what was written. */
 static int find_open(const struct krc_replay_part *part, struct krc_producers *open,
@@ -102,15 +140,13 @@ static int find_markers(struct krc_replay_part *part, struct krc_codecs *codecs,
     return rc;
 }
 
-int krc_replay_close_transactions(struct krc_replay_part *part, struct krc_codecs *codecs,
-                                  krc_error *error)
+int krc_replay_close_cluster(struct krc_replay_part *part, struct krc_codecs *codecs,
+                             krc_error *error)
 {
     struct krc_standing log;
     struct krc_producers open = {0};
     part->tracker.source->ops->standing(part->tracker.source, &log);
-    if (part->run->options->format != KRC_REPLAY_SEGMENT ||
-        part->run->config->read_uncommitted || part->sink.file.fd < 0 ||
-        part->tracker.offsets.position >= log.high_watermark)
+    if (!may_end_inside(part, log.high_watermark))
         return KRC_OK;
     int rc = find_open(part, &open, error);
     if (rc >= 0 && open.count > 0)

@@ -106,7 +106,7 @@ static void end_part(struct job *job, struct krc_replay_part *part, int rc, krc_
     bool whole = rc >= 0;
     rc = krc_replay_finish(part, rc, error);
     if (rc >= 0 && whole)
-        rc = krc_replay_close_transactions(part, job->codecs, error);
+        rc = krc_replay_close_cluster(part, job->codecs, error);
     if (rc < 0)
         krc_replay_failed(job->run, rc, error);
     while (job->parts[at] != part)
@@ -147,6 +147,7 @@ static void begin_part(struct job *job, struct krc_topic *topic, int32_t partiti
         return;
     }
     job->parts[job->count++] = part;
+    topic->partitions[partition].reader = job;
     krc_replay_init(part, run, &place, start, until_of(run, until));
     rc = krc_netsource_new(&source, &job->net->cluster, topic, partition, run->config, job->codecs,
                            part, &error);
@@ -170,9 +171,10 @@ static void begin_parts(struct job *job)
     job->seen_changes = job->net->cluster.topics.changes;
 }
 
+/* One that has ended is not begun again. */
 static bool has_part(const struct job *job, const struct krc_topic *topic, int32_t partition)
 {
-    return topic->partitions[partition].remote != NULL || !is_mine(job, topic->name, partition);
+    return topic->partitions[partition].reader != NULL || !is_mine(job, topic->name, partition);
 }
 
 static bool is_wanted(struct krc_replay_run *run, const char *topic, int32_t partition)

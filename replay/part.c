@@ -180,40 +180,10 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error)
     return commit(part, &now, error);
 }
 
-/* Puts a batch behind what is committed: no commit speaks of it, and a later run cuts it off. */
-static int append_uncommitted(struct krc_replay_part *part, struct krc_logsource *source,
-                              int64_t offset, krc_error *error)
-{
-    struct krc_log_batch batch;
-    KRC_TRY(krc_logsource_batch_at(source, offset, &batch, error));
-    return krc_buffer_append(&part->sink.file.plain, batch.bytes, (size_t)batch.header.size, error);
-}
-
-/*
- * Segments that end inside of transactions which are committed further on (at the last stable
- * offset, or where the user wants) would read as if these were open: their markers are put behind.
- */
-static int close_transactions(struct krc_replay_part *part, krc_error *error)
-{
-    struct krc_logsource *source = krc_logsource_of(part->tracker.source);
-    int64_t *markers;
-    size_t count;
-    if (source == NULL || part->run->options->format != KRC_REPLAY_SEGMENT || part->run->config->read_uncommitted || part->sink.file.fd < 0 || part->tracker.offsets.position >= source->log_end)
-        return KRC_OK;
-    int rc = krc_closing_markers(source->log, part->tracker.offsets.position,
-                                 part->run->config->skip_corrupt, &markers, &count, error);
-    for (size_t i = 0; rc >= 0 && i < count; i++)
-        rc = append_uncommitted(part, source, markers[i], error);
-    if (rc >= 0 && count > 0)
-        rc = krc_outfile_flush(&part->sink.file, error);
-    free(markers);
-    return rc;
-}
-
 static int finish(struct krc_replay_part *part, krc_error *error)
 {
     KRC_TRY(krc_replay_commit(part, error));
-    return close_transactions(part, error);
+    return krc_replay_close_folder(part, error);
 }
 
 /* What is wrong with one partition's log, and with no other's; not with what is written. */

@@ -65,6 +65,12 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error) KRC_MUST_U
 int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error) KRC_MUST_USE;
 void krc_replay_close(struct krc_replay_part *part);
 
+/* ---- After the last commit of a partition: replay/closing.c --------------------------------- */
+
+int krc_replay_close_folder(struct krc_replay_part *part, krc_error *error) KRC_MUST_USE;
+int krc_replay_close_cluster(struct krc_replay_part *part, struct krc_codecs *codecs,
+                             krc_error *error) KRC_MUST_USE;
+
 /* ---- The run: replay/replay.c --------------------------------------------------------------- */
 
 void krc_replay_failed(struct krc_replay_run *run, int rc, const krc_error *error);
@@ -78,9 +84,6 @@ int krc_replay_connect(struct krc_replay_run *run, krc_error *error) KRC_MUST_US
 /* How often `stop` is asked. */
 enum { KRC_REPLAY_LOOK_MS = 200 };
 
-/* After the last commit of a partition: see replay/closing.c. */
-int krc_replay_close_transactions(struct krc_replay_part *part, struct krc_codecs *codecs,
-                                  krc_error *error) KRC_MUST_USE;
 
 /* One job's share, from begin to end. */
 void krc_replay_cluster(struct krc_replay_run *run, size_t job, size_t jobs);
