@@ -399,9 +399,9 @@ static void take_partition(struct krc_session *session, struct krc_remote *r,
                            bool alone)
 {
     bool diverged = p->diverging_epoch >= 0 || p->diverging_end_offset >= 0;
+    if (r->session != session || r->sent_turn != r->turn || r->told)
+        return; /* it was sent for another position, or is answered twice */
     r->told = true;
-    if (r->session != session || r->sent_turn != r->turn)
-        return; /* it was sent for another position */
     if (p->error_code != 0) {
         judge(r, p);
     } else if (diverged) {

@@ -64,7 +64,7 @@ void krc_session_remember(struct krc_session *session, const struct krc_remote *
     for (size_t i = 0; i < session->forgotten_count; i++) {
         const struct krc_forgotten *f = &session->forgotten[i];
         bool is_it = f->topic == remote->topic && f->index == remote->index &&
-                     krc_uuid_equal(&f->topic_id, &remote->topic->id);
+                     (!session->by_id || krc_uuid_equal(&f->topic_id, &remote->topic->id));
         if (!is_it)
             session->forgotten[kept++] = *f;
     }

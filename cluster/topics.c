@@ -218,9 +218,9 @@ static void forget_leaders(struct krc_topic *topic)
 static void take_partition(struct krc_topic *topic, const struct krc_metadata_partition *from,
                            int16_t version)
 {
-    struct krc_topic_partition *p = &topic->partitions[from->index];
+    struct krc_topic_partition *p = krc_topic_partition(topic, from->index);
     int32_t epoch = version >= 9 ? from->leader_epoch : -1;
-    if (epoch >= 0 && epoch < p->leader_epoch)
+    if (p == NULL || (epoch >= 0 && epoch < p->leader_epoch))
         return;
     p->error_code = from->error_code;
     copy_replicas(p, from);
@@ -377,6 +377,8 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
         waiting |= is_waited_for(topics->list[i]);
     }
     topics->generation++;
+    if (topics->asking_all)
+        topics->all_generation = topics->generation;
     topics->fresh_to_ms = cluster->now_ms + cluster->settings.metadata_max_age_ms;
     if (waiting) {
         wait_for_next(cluster);
@@ -440,6 +442,7 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
         request.topic_count = -1;
     else
         rc = fill_names(cluster, &request);
+    topics->asking_all = topics->all_wanted;
     topics->refresh = false; /* what contradicts the answer sets it again */
     topics->asking = true;
     if (rc >= 0)

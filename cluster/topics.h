@@ -44,11 +44,13 @@ struct krc_topics {
     bool all_wanted;          /* every topic of the cluster */
     bool refresh;             /* as soon as it may be */
     bool asking;
+    bool asking_all;          /* for every topic */
     int failures;             /* attempts without an answer since the last one */
     int64_t not_before_ms;
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */
     uint64_t generation;      /* counts answers */
+    uint64_t all_generation;  /* of the newest one that has every topic; 0: none */
     uint64_t changes;         /* counts answers that changed which partitions there are */
 };
 

@@ -14,7 +14,7 @@ struct krc_subscription {
     regex_t regex;
     bool is_regex;
     bool begun; /* what was there at first is assigned */
-    uint64_t asked_at; /* the metadata's generation; an older answer may not have all topics */
+    uint64_t asked_at; /* the metadata's generation: one with all topics has to be newer */
     int64_t start, until;
     struct krc_subscription *next;
 };
@@ -67,7 +67,7 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
     if (topic[0] == '^') {
         rc = compile(s, error);
         cluster->topics.all_wanted |= rc >= 0;
-        s->asked_at = cluster->topics.generation + cluster->topics.asking;
+        s->asked_at = cluster->topics.generation;
         krc_metadata_refresh(cluster);
     } else if (krc_topic_want(cluster, topic) == NULL) {
         rc = krc_fail_nomem(error, strlen(topic));
@@ -116,7 +116,7 @@ static int look_around(krc *handle, struct krc_subscription *s, krc_error *error
 {
     const struct krc_topics *topics = &handle->net->cluster.topics;
     bool any = false;
-    if (s->is_regex && topics->generation <= s->asked_at)
+    if (s->is_regex && topics->all_generation <= s->asked_at)
         return KRC_OK;
     for (size_t i = 0; i < topics->count; i++) {
         struct krc_topic *topic = topics->list[i];

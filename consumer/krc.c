@@ -118,7 +118,7 @@ void krc_close(krc *handle)
         return;
     handle->close_asked = true;
     if (handle->in_callback)
-        return; /* once that returns */
+        return; /* once that returns: krc_embedded_turn, or the application again */
     krc_commits_forget(handle);
     free_batches(handle);
     for (size_t i = 0; i < handle->part_count; i++)

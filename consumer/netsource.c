@@ -145,7 +145,7 @@ static int find_end(struct krc_netsource *s, krc_error *error)
 {
     struct krc_remote *r = s->remote;
     bool is_now = s->base.until == KRC_LATEST;
-    if (is_now && r->high_watermark < 0) {
+    if (is_now && (r->high_watermark < 0 || !reads_committed(s))) {
         int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, false, &r->high_watermark, error);
         if (rc <= 0)
             return rc;
@@ -425,16 +425,13 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
     return rc;
 }
 
-/* The remote may have given up what was at hand; and after a reset, the present end is another
- * one. */
-static void heed_changes(struct krc_netsource *s, int64_t position)
+/* The remote may have given up what was at hand. */
+static void heed_changes(struct krc_netsource *s)
 {
-    if (s->turn != s->remote->turn) {
-        s->piece = s->bytes = NULL;
-        s->turn = s->remote->turn;
-    }
-    if (s->expected >= 0 && s->expected != position && s->base.until == KRC_PRESENT_END)
-        s->end = -1;
+    if (s->turn == s->remote->turn)
+        return;
+    s->piece = s->bytes = NULL;
+    s->turn = s->remote->turn;
 }
 
 /* The end that was asked for is reached; a position behind it may be out of range, which only a
@@ -452,7 +449,7 @@ static int fetch(struct krc_source *source, int64_t position, bool settled,
     *item = (struct krc_item){
         .type = KRC_ITEM_WAIT, .from = position, .to = position, .epoch = -1};
     let_go_of_frame(s);
-    heed_changes(s, position);
+    heed_changes(s);
     if (s->end < 0) {
         int rc = find_end(s, error);
         if (rc <= 0)
@@ -465,13 +462,8 @@ static int fetch(struct krc_source *source, int64_t position, bool settled,
     }
     int rc = have_batch(s, position, error);
     if (rc < 0)
-        rc = skip_broken(s, item, rc, error);
-    else if (rc == 0)
-        rc = wait(s, item, error);
-    else
-        rc = take(s, scratch, item, error);
-    s->expected = item->to;
-    return rc;
+        return skip_broken(s, item, rc, error);
+    return rc == 0 ? wait(s, item, error) : take(s, scratch, item, error);
 }
 
 /* ---- The rest ------------------------------------------------------------------------------- */
@@ -489,6 +481,7 @@ static enum krc_notice notice(struct krc_source *source)
     r->seen_topic_id = *id;
     if (recreated && was_known) {
         s->range_start = -1;
+        r->log_start_offset = r->last_stable_offset = r->high_watermark = -1;
         return KRC_NOTICE_RECREATED;
     }
     return new_epoch ? KRC_NOTICE_NEW_EPOCH : KRC_NOTICE_NONE;
@@ -545,10 +538,19 @@ static void moved(struct krc_source *source)
     s->end = -1;
     s->range_start = -1;
     s->caught_up_at = -1;
-    s->expected = -1;
     s->asks_end = false;
     s->fetched = false;
     krc_remote_ready(s->remote);
+}
+
+/* The present end is another one than it was. */
+static void reset(struct krc_source *source)
+{
+    struct krc_netsource *s = krc_netsource_of(source);
+    if (source->until == KRC_PRESENT_END)
+        s->end = -1;
+    s->caught_up_at = -1;
+    s->fetched = false;
 }
 
 static void close_source(struct krc_source *source)
@@ -574,6 +576,7 @@ static const struct krc_source_ops ops = {
     .settled = settled,
     .remark = remark,
     .moved = moved,
+    .reset = reset,
     .close = close_source,
 };
 
@@ -593,7 +596,6 @@ int krc_netsource_new(struct krc_source **source, struct krc_cluster *cluster,
                  .records_left = KRC_NO_END},
         .end = -1,
         .caught_up_at = -1,
-        .expected = -1,
         .range_start = -1,
     };
     int rc = krc_remote_open(&s->remote, cluster, topic, partition, owner, error);

@@ -12,7 +12,6 @@ struct krc_netsource {
     struct krc_source base;
     struct krc_remote *remote;
     uint32_t turn;      /* the remote's, that `piece` and `bytes` are of */
-    int64_t expected;   /* where the last item ended; -1 */
     int64_t end;        /* what `until` means; -1: not asked yet */
     int64_t caught_up_at; /* that was said; -1 */
     bool fetched;       /* a fetch at the position, or before it, was answered */

@@ -254,8 +254,9 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
                  ? krc_fail(&error, KRC_E_STATE, "an embedded consumer has callbacks instead")
                  : poll_until(handle, deadline_ms, out, &error);
     if (handle->close_asked) { /* in a callback */
-        krc_close(handle);
-        return KRC_E_STATE;
+        krc_release(*out);
+        *out = NULL;
+        rc = krc_fail(&error, KRC_E_STATE, "krc_close was called in a callback: call it now");
     }
     if (rc < 0)
         handle->error = error;

@@ -127,8 +127,9 @@ struct krc_source_ops {
     /* The i-th thing to be known at the end, as a sentence about [*from, ...); false: no more. */
     bool (*remark)(const struct krc_source *source, int i, int64_t *from, char *text, size_t size);
 
-    /* The application has let the position go elsewhere; may be NULL. */
+    /* The application has let the position go elsewhere; it was reset by policy.  May be NULL. */
     void (*moved)(struct krc_source *source);
+    void (*reset)(struct krc_source *source);
 
     void (*close)(struct krc_source *source);
 };

@@ -149,6 +149,8 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     KRC_TRY(rc);
     if (t->todo.reset)
         tell_reset(t, &t->todo);
+    if (t->todo.reset && t->source->ops->reset != NULL)
+        t->source->ops->reset(t->source);
     return event.type == KRC_ON_RESET_REFUSED ? refused(t, event.cause, error) : KRC_OK;
 }
 

@@ -457,8 +457,8 @@ KRC_API int krc_store_sqlite_attach(krc *krc, struct sqlite3 *db, krc_error *err
 /*
  * The same without waiting: the writing is done in a thread of libuv's pool, and `done` is called
  * by the next krc_poll after that, or on the application's loop, with KRC_OK or an error as
- * krc_commit's.  What is acknowledged meanwhile is for the next commit.  After a krc_close in it,
- * krc_poll returns KRC_E_STATE, and the handle is gone.
+ * krc_commit's.  What is acknowledged meanwhile is for the next commit.  A krc_close in it
+ * only makes krc_poll return KRC_E_STATE: it is to be called again then.
  * KRC_E_BUSY: one is under way.  KRC_E_STATE: no store, one in the application's own database, or
  * log folders.
  */

@@ -90,7 +90,7 @@ static void no_event(void *arg, const struct krc_event *event,
     (void)arg, (void)event, (void)reset;
 }
 
-/* Reads on, whatever is committed, until all are found or the log ends. */
+/* Reads on, whatever is committed, until all are found, the log ends, or nothing comes. */
 static int read_on(struct krc_replay_part *part, struct krc_net *net, struct krc_codecs *codecs,
                    struct krc_producers *open, krc_error *error)
 {
@@ -101,17 +101,22 @@ static int read_on(struct krc_replay_part *part, struct krc_net *net, struct krc
     struct krc_tracker tracker;
     struct krc_source *source;
     struct krc_item item = {.type = KRC_ITEM_WAIT};
+    int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
+    if (topic == NULL || krc_topic_partition(topic, place.partition) == NULL)
+        return KRC_OK; /* it is gone */
     KRC_TRY(krc_netsource_new(&source, &net->cluster, topic, place.partition, net->config, codecs,
                               NULL, error));
     source->until = KRC_PRESENT_END;
     krc_tracker_open(&tracker, &place, source, no_event, NULL);
     int rc = krc_tracker_assign(&tracker, part->tracker.offsets.position, NULL, error);
     while (rc >= 0 && open->count > 0 && item.type != KRC_ITEM_END &&
-           !krc_replay_stopped(part->run)) {
+           krc_loop_now_ms() < deadline_ms && !krc_replay_stopped(part->run)) {
         rc = krc_tracker_next(&tracker, &scratch, &item, error);
         if (rc >= 0)
             rc = take(part, &item, open, error);
-        if (item.type == KRC_ITEM_WAIT) {
+        if (item.type != KRC_ITEM_WAIT) {
+            deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
+        } else {
             krc_remote_not_ready(krc_netsource_of(source)->remote);
             krc_loop_run(net->loop, krc_loop_now_ms() + KRC_REPLAY_LOOK_MS);
         }
@@ -119,6 +124,19 @@ static int read_on(struct krc_replay_part *part, struct krc_net *net, struct krc
     krc_tracker_close(&tracker);
     krc_buffer_free(&scratch);
     return rc;
+}
+
+static void tell_unfound(struct krc_replay_part *part, size_t count)
+{
+    struct krc_event event = {.type = KRC_EVENT_NOTE,
+                              .topic = part->place.topic,
+                              .partition = part->place.partition,
+                              .from = part->tracker.offsets.position,
+                              .to = part->tracker.offsets.position};
+    snprintf(event.message, sizeof event.message,
+             "the segments end inside of %zu committed transactions whose markers were not found: "
+             "until replay goes on, these read as open", count);
+    krc_replay_tell(part->run, &event);
 }
 
 static int find_markers(struct krc_replay_part *part, struct krc_codecs *codecs,
@@ -151,6 +169,8 @@ int krc_replay_close_cluster(struct krc_replay_part *part, struct krc_codecs *co
     int rc = find_open(part, &open, error);
     if (rc >= 0 && open.count > 0)
         rc = find_markers(part, codecs, &open, error);
+    if (rc >= 0 && open.count > 0)
+        tell_unfound(part, open.count);
     if (rc >= 0 && part->sink.file.plain.len > 0)
         rc = krc_outfile_flush(&part->sink.file, error);
     krc_producers_free(&open);

@@ -23,14 +23,9 @@ struct job {
 
 static void tell_topic(void *arg, const char *topic, const char *text)
 {
-    struct krc_replay_run *run = arg;
     struct krc_event event = {.type = KRC_EVENT_NOTE, .topic = topic, .partition = -1};
     strncpy(event.message, text, sizeof event.message - 1);
-    if (run->options->event == NULL)
-        return;
-    pthread_mutex_lock(&run->mutex);
-    run->options->event(run->options->arg, &event);
-    pthread_mutex_unlock(&run->mutex);
+    krc_replay_tell(arg, &event);
 }
 
 /* ---- Which partitions ----------------------------------------------------------------------- */

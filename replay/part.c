@@ -19,7 +19,7 @@ void krc_replay_init(struct krc_replay_part *part, struct krc_replay_run *run,
 
 /* ---- Callbacks ----------------------------------------------------------------------------- */
 
-static void tell_event(struct krc_replay_run *run, const struct krc_event *event)
+void krc_replay_tell(struct krc_replay_run *run, const struct krc_event *event)
 {
     if (run->options->event == NULL)
         return;
@@ -86,7 +86,7 @@ static void on_event(void *arg, const struct krc_event *event,
     }
     if (reset != NULL)
         krc_ledger_reset(&part->ledger, event, reset);
-    tell_event(part->run, event);
+    krc_replay_tell(part->run, event);
 }
 
 /* ---- One partition ------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static void tell_unprotected(struct krc_replay_part *part)
     run->told_unprotected = true;
     pthread_mutex_unlock(&run->mutex);
     if (!told)
-        tell_event(run, &event);
+        krc_replay_tell(run, &event);
 }
 
 int krc_replay_begin(struct krc_replay_part *part, struct krc_source *source, krc_error *error)

@@ -75,6 +75,7 @@ int krc_replay_close_cluster(struct krc_replay_part *part, struct krc_codecs *co
 
 void krc_replay_failed(struct krc_replay_run *run, int rc, const krc_error *error);
 bool krc_replay_stopped(struct krc_replay_run *run);
+void krc_replay_tell(struct krc_replay_run *run, const struct krc_event *event);
 
 /* ---- A cluster: replay/cluster.c ------------------------------------------------------------ */
 
