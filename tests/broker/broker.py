@@ -1,6 +1,6 @@
 """A real broker: what its folder says once it has stopped is what Kafka's own consumer read from
-it, and a copy of the folder made meanwhile is a beginning of that.  And what krc reads from it while
-it runs is the same once more."""
+it, and a copy of the folder made meanwhile is a beginning of that.  And what krc reads from it
+while it runs is the same once more."""
 import glob
 import os
 import random

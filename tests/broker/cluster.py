@@ -50,8 +50,8 @@ class Scene:
                    *flags)
 
     def follow(self, topic, *flags):
-        return Running(self.folder, f"{topic.strip('^.*')}-follow", "read", *self.source, "-t", topic,
-                       *QUICK, *BASE64, *flags)
+        return Running(self.folder, f"{topic.strip('^.*')}-follow", "read", *self.source,
+                       "-t", topic, *QUICK, *BASE64, *flags)
 
     def check_followed(self, topic, reader, *statuses):
         """Ends a reader that has it all: what it read is what Kafka's consumer reads now."""

@@ -22,7 +22,7 @@ def only(records, *partition):
 
 
 def files(folder):
-    """Of a replay: path -> bytes, but for the store and the lock, which say where they come from."""
+    """Of a replay: path -> bytes, but for what says where they come from: store and lock."""
     found = {}
     for parent, _, names in os.walk(folder):
         for name in names:
