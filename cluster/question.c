@@ -152,21 +152,28 @@ static void end_asked(struct krc_asked *asked)
     free(asked);
 }
 
+static void take_answer(const struct krc_asked *asked, const struct krc_topic *topic,
+                        int32_t partition, int64_t offset, int32_t epoch,
+                        enum krc_verdict verdict, int16_t error_code)
+{
+    struct krc_question *q = find_asked(asked, topic, partition);
+    if (q == NULL)
+        return;
+    q->offset = offset;
+    q->found_epoch = epoch;
+    judge(asked->cluster, q, verdict, error_code);
+}
+
 static void offsets_told(void *arg, const struct krc_answer *answer)
 {
     struct krc_asked *asked = arg;
     const struct krc_list_offsets_response *r = answer->response;
     for (int32_t t = 0; answer->rc >= 0 && t < r->topic_count; t++) {
-        struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
-        for (int32_t i = 0; i < r->topics[t].partition_count; i++) {
-            const struct krc_list_offsets_partition *p = &r->topics[t].partitions[i];
-            struct krc_question *q = find_asked(asked, topic, p->index);
-            if (q == NULL)
-                continue;
-            q->offset = p->offset;
-            q->found_epoch = p->leader_epoch;
-            judge(asked->cluster, q, krc_list_offsets_verdict(p->error_code), p->error_code);
-        }
+        const struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
+        const struct krc_list_offsets_partition *p = r->topics[t].partitions;
+        for (int32_t i = 0; i < r->topics[t].partition_count; i++, p++)
+            take_answer(asked, topic, p->index, p->offset, p->leader_epoch,
+                        krc_list_offsets_verdict(p->error_code), p->error_code);
     }
     end_asked(asked);
 }
@@ -176,16 +183,11 @@ static void epochs_told(void *arg, const struct krc_answer *answer)
     struct krc_asked *asked = arg;
     const struct krc_offset_for_leader_epoch_response *r = answer->response;
     for (int32_t t = 0; answer->rc >= 0 && t < r->topic_count; t++) {
-        struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
-        for (int32_t i = 0; i < r->topics[t].partition_count; i++) {
-            const struct krc_epoch_partition *p = &r->topics[t].partitions[i];
-            struct krc_question *q = find_asked(asked, topic, p->index);
-            if (q == NULL)
-                continue;
-            q->offset = p->end_offset;
-            q->found_epoch = p->leader_epoch;
-            judge(asked->cluster, q, krc_epoch_verdict(p->error_code), p->error_code);
-        }
+        const struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
+        const struct krc_epoch_partition *p = r->topics[t].partitions;
+        for (int32_t i = 0; i < r->topics[t].partition_count; i++, p++)
+            take_answer(asked, topic, p->index, p->end_offset, p->leader_epoch,
+                        krc_epoch_verdict(p->error_code), p->error_code);
     }
     end_asked(asked);
 }

@@ -104,7 +104,7 @@ void krc_remote_pause(struct krc_remote *remote, bool paused);
 
 /* The first of those that have something to be looked at; NULL: none has. */
 struct krc_remote *krc_remote_first_ready(const struct krc_cluster *cluster);
-void krc_remote_ready(struct krc_remote *remote);     /* is one of them, the last one if it is new */
+void krc_remote_ready(struct krc_remote *remote);     /* is one of them, the last if it is new */
 void krc_remote_not_ready(struct krc_remote *remote); /* is none any more */
 
 /* Says why it cannot be fetched, and returns it. */

@@ -28,8 +28,8 @@ bool cmd_parse_from(const char *text, struct cmd_where *from, struct cmd_where *
 bool cmd_parse_until(const char *text, struct cmd_where *until);
 
 /*
- * What they mean in one partition, as krc_assign takes it.  Where that lies in the log, it is looked
- * up: the queries that are needed are written first, then asked together, then read in the same
+ * What they mean in one partition, as krc_assign takes it.  Where that lies in the log, it is
+ * looked up: the queries that are needed are written first, then asked together, then read in the same
  * order.  Both functions take the place of the next query, and move it on.
  */
 enum { CMD_QUERIES_MOST = 3 }; /* of one partition: its begin and its end */

@@ -1,6 +1,6 @@
 /*
- * A commit in a thread of its own: what is to be written is copied, written there, and taken note of
- * here.
+ * A commit in a thread of its own: what is to be written is copied, written there, and taken note
+ * of here.
  */
 #include <pthread.h>
 #include <stdlib.h>

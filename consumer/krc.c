@@ -195,8 +195,8 @@ static int check_assign(krc *handle, const char *topic, int32_t partition, int64
         return krc_fail(error, KRC_E_STATE, "%s-%d is assigned already", topic, (int)partition);
     if (start == KRC_STORED && handle->store == NULL && !has_group)
         return krc_fail(error, KRC_E_STATE,
-                        "%s-%d cannot start at the stored offset: offset.store.file is not set, nor "
-                        "a cluster's group.id, and no database is attached",
+                        "%s-%d cannot start at the stored offset: offset.store.file is not set, "
+                        "nor a cluster's group.id, and no database is attached",
                         topic, (int)partition);
     return KRC_OK;
 }

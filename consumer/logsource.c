@@ -221,7 +221,8 @@ int krc_logsource_stable(struct krc_logsource *source, int64_t *stable, krc_erro
 int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *error)
 {
     *end = source->log_end;
-    return source->base.config->read_uncommitted ? KRC_OK : krc_logsource_stable(source, end, error);
+    return source->base.config->read_uncommitted ? KRC_OK
+                                                 : krc_logsource_stable(source, end, error);
 }
 
 int krc_logsource_batch_at(struct krc_logsource *source, int64_t offset,

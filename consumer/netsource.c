@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumer/take.h"
 
 static const struct krc_source_ops ops;
 
@@ -29,7 +28,7 @@ static bool is_same(const struct krc_question *q, const struct krc_question *wan
 }
 
 /* KRC_ANSWERED, with the answer in the remote's question; KRC_NOT_YET; or why there is none. */
-static int ask(struct krc_netsource *s, struct krc_question wanted, krc_error *error)
+int krc_net_question(struct krc_netsource *s, struct krc_question wanted, krc_error *error)
 {
     struct krc_question *q = &s->remote->question;
     if (!is_same(q, &wanted)) {
@@ -46,10 +45,10 @@ static int ask(struct krc_netsource *s, struct krc_question wanted, krc_error *e
     return q->rc < 0 ? krc_question_explain(q, error) : KRC_ANSWERED;
 }
 
-static int ask_offset(struct krc_netsource *s, int64_t timestamp, bool read_committed,
+int krc_net_offset(struct krc_netsource *s, int64_t timestamp, bool read_committed,
                       int64_t *offset, krc_error *error)
 {
-    int rc = ask(s,
+    int rc = krc_net_question(s,
                  (struct krc_question){.type = KRC_ASKS_OFFSET,
                                        .timestamp = timestamp,
                                        .read_committed = read_committed},
@@ -59,7 +58,7 @@ static int ask_offset(struct krc_netsource *s, int64_t timestamp, bool read_comm
     return rc;
 }
 
-static bool reads_committed(const struct krc_netsource *s)
+bool krc_net_committed(const struct krc_netsource *s)
 {
     return !s->base.config->read_uncommitted;
 }
@@ -69,7 +68,7 @@ static int stored(struct krc_source *source, struct krc_start *start, krc_error 
     struct krc_netsource *s = krc_netsource_of(source);
     if (!source->asks_group)
         return KRC_ANSWERED;
-    int rc = ask(s, (struct krc_question){.type = KRC_ASKS_COMMITTED}, error);
+    int rc = krc_net_question(s, (struct krc_question){.type = KRC_ASKS_COMMITTED}, error);
     if (rc <= 0)
         return rc;
     const struct krc_question *q = &s->remote->question;
@@ -84,7 +83,7 @@ static int epoch_end(struct krc_source *source, int32_t epoch, int32_t *found, i
                      krc_error *error)
 {
     struct krc_netsource *s = krc_netsource_of(source);
-    int rc = ask(s, (struct krc_question){.type = KRC_ASKS_EPOCH_END, .epoch = epoch}, error);
+    int rc = krc_net_question(s, (struct krc_question){.type = KRC_ASKS_EPOCH_END, .epoch = epoch}, error);
     if (rc <= 0)
         return rc;
     *found = s->remote->question.found_epoch;
@@ -99,7 +98,7 @@ static int range(struct krc_source *source, int64_t position, int64_t *start, in
 {
     struct krc_netsource *s = krc_netsource_of(source);
     if (s->range_start < 0) {
-        int rc = ask_offset(s, KRC_TIMESTAMP_EARLIEST, false, &s->range_start, error);
+        int rc = krc_net_offset(s, KRC_TIMESTAMP_EARLIEST, false, &s->range_start, error);
         if (rc <= 0)
             return rc;
         s->remote->log_start_offset = s->range_start;
@@ -107,7 +106,7 @@ static int range(struct krc_source *source, int64_t position, int64_t *start, in
     *start = s->range_start;
     *end = INT64_MAX;
     if (position >= *start) {
-        int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, false, end, error);
+        int rc = krc_net_offset(s, KRC_TIMESTAMP_LATEST, false, end, error);
         if (rc <= 0)
             return rc;
         s->remote->high_watermark = *end;
@@ -129,341 +128,36 @@ static int where(struct krc_source *source, enum krc_ask what, int64_t timestamp
                         : timestamp_ms >= 0    ? timestamp_ms
                                                : 0;
     if (!s->asks_end) {
-        int rc = ask_offset(s, timestamp, reads_committed(s), offset, error);
+        int rc = krc_net_offset(s, timestamp, krc_net_committed(s), offset, error);
         if (rc <= 0 || *offset >= 0)
             return rc;
         s->asks_end = true;
     }
-    int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, reads_committed(s), offset, error);
+    int rc = krc_net_offset(s, KRC_TIMESTAMP_LATEST, krc_net_committed(s), offset, error);
     s->asks_end = rc == KRC_NOT_YET;
     return rc;
 }
 
 /* What the end is that was asked for, as it is now.  The high watermark tells how much is undecided
  * behind it. */
-static int find_end(struct krc_netsource *s, krc_error *error)
+int krc_net_end(struct krc_netsource *s, krc_error *error)
 {
     struct krc_remote *r = s->remote;
     bool is_now = s->base.until == KRC_LATEST;
-    if (is_now && (r->high_watermark < 0 || !reads_committed(s))) {
-        int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, false, &r->high_watermark, error);
+    if (is_now && (r->high_watermark < 0 || !krc_net_committed(s))) {
+        int rc = krc_net_offset(s, KRC_TIMESTAMP_LATEST, false, &r->high_watermark, error);
         if (rc <= 0)
             return rc;
     }
-    if (is_now && reads_committed(s)) {
-        int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, true, &r->last_stable_offset, error);
+    if (is_now && krc_net_committed(s)) {
+        int rc = krc_net_offset(s, KRC_TIMESTAMP_LATEST, true, &r->last_stable_offset, error);
         if (rc <= 0)
             return rc;
     }
-    s->end = !is_now ? s->base.until : reads_committed(s) ? r->last_stable_offset
+    s->end = !is_now ? s->base.until : krc_net_committed(s) ? r->last_stable_offset
                                                           : r->high_watermark;
     r->until = s->end;
     return KRC_ANSWERED;
-}
-
-/* ---- Pieces --------------------------------------------------------------------------------- */
-
-static void let_go_of_frame(struct krc_netsource *s)
-{
-    krc_frame_drop(s->frame);
-    s->frame = NULL;
-}
-
-/* Walks the piece's list of aborted transactions from its begin. */
-static void begin_piece(struct krc_netsource *s, const struct krc_piece *piece)
-{
-    _Static_assert(sizeof(struct krc_aborted) == sizeof(struct krc_fetch_aborted) &&
-                       offsetof(struct krc_aborted, first_offset) ==
-                           offsetof(struct krc_fetch_aborted, first_offset),
-                   "the wire's list is the filter's");
-    s->piece = piece->records.data;
-    krc_aborted_begin(&s->aborted, (struct krc_aborted *)(void *)piece->aborted,
-                      (size_t)piece->aborted_count);
-}
-
-static void pass(struct krc_piece *piece, int32_t size)
-{
-    piece->records.data += size;
-    piece->records.len -= (size_t)size;
-}
-
-/* The batch is done with.  Its frame is held until the next fetch. */
-static void finish_batch(struct krc_netsource *s, struct krc_piece *piece)
-{
-    if (s->header.control)
-        krc_aborted_marker(&s->aborted, s->header.producer_id, s->header.base_offset);
-    pass(piece, s->header.size);
-    s->piece = piece->records.data;
-    s->bytes = NULL;
-}
-
-/* A piece that was read to its end and did not move the position is not asked for again at once. */
-static void end_piece(struct krc_netsource *s, int64_t position)
-{
-    struct krc_remote *r = s->remote;
-    if (r->pieces[0].end <= position && r->pieces[0].end == r->pieces[0].begin)
-        krc_remote_wait(r, r->cluster->settings.retry_backoff_ms);
-    krc_remote_drained(r);
-    s->piece = NULL;
-    s->bytes = NULL;
-}
-
-/* 1: the batch that reaches the position is in hand.  0: nothing is at hand.  Batches before it are
- * passed by: they come with the one that was asked for. */
-static int have_batch(struct krc_netsource *s, int64_t position, krc_error *error)
-{
-    struct krc_remote *r = s->remote;
-    while (s->bytes == NULL && r->piece_count > 0) {
-        struct krc_piece *piece = &r->pieces[0];
-        if (piece->records.data != s->piece)
-            begin_piece(s, piece);
-        if (piece->records.len == 0 || piece->begin > position) {
-            end_piece(s, position);
-            continue;
-        }
-        int rc = krc_batch_parse(piece->records.data, piece->records.len, &s->header, error);
-        if (rc == 0 || (rc > 0 && (size_t)s->header.size > piece->records.len)) {
-            end_piece(s, position); /* the rest was cut off */
-            continue;
-        }
-        if (rc > 0 && s->header.last_offset < position) {
-            finish_batch(s, piece);
-            continue;
-        }
-        if (rc > 0)
-            rc = krc_batch_check_crc(piece->records.data, &s->header, error);
-        KRC_TRY(rc);
-        s->bytes = piece->records.data;
-    }
-    return s->bytes != NULL;
-}
-
-/* ---- What is broken ------------------------------------------------------------------------- */
-
-static void explain(struct krc_source *source, krc_error *error)
-{
-    struct krc_netsource *s = krc_netsource_of(source);
-    const struct krc_remote *r = s->remote;
-    char what[700];
-    if (error == NULL)
-        return;
-    snprintf(what, sizeof what, "%.690s", error->message);
-    snprintf(error->message, sizeof error->message, "%s-%d, from %s: %s", r->topic->name,
-             (int)r->index, krc_remote_broker(r), what);
-}
-
-/* Where reading may go on: at the next good batch of the piece, or, where the header is believable,
- * behind the broken one.  -1: nothing tells. */
-static int64_t behind_broken(const struct krc_piece *piece, const struct krc_batch_header *broken,
-                             int64_t position, size_t *skip)
-{
-    const uint8_t *data = piece->records.data;
-    struct krc_batch_header h;
-    bool sized = broken->size > 0 && (size_t)broken->size <= piece->records.len;
-    for (size_t at = sized ? (size_t)broken->size : 1; at < piece->records.len; at++) {
-        size_t left = piece->records.len - at;
-        if (krc_batch_parse(data + at, left, &h, NULL) <= 0 || (size_t)h.size > left ||
-            h.base_offset <= position || krc_batch_check_crc(data + at, &h, NULL) < 0)
-            continue;
-        bool believable = sized && at == (size_t)broken->size &&
-                          broken->last_offset >= position && broken->last_offset < h.base_offset;
-        *skip = at;
-        return believable ? broken->last_offset + 1 : h.base_offset;
-    }
-    *skip = piece->records.len;
-    return sized && broken->last_offset >= position ? broken->last_offset + 1 : -1;
-}
-
-static int skip_broken(struct krc_netsource *s, struct krc_item *item, int rc, krc_error *error)
-{
-    struct krc_piece *piece = &s->remote->pieces[0];
-    size_t skip;
-    explain(&s->base, error);
-    if (rc != KRC_E_CORRUPT || !s->base.config->skip_corrupt)
-        return rc;
-    int64_t to = behind_broken(piece, &s->header, item->from, &skip);
-    if (to < 0)
-        return rc;
-    snprintf(item->why, sizeof item->why, "%.500s", error->message);
-    krc_set_passed(item, krc_sooner(to, s->end), KRC_SKIPPED);
-    pass(piece, (int32_t)skip);
-    s->piece = piece->records.data;
-    return KRC_ANSWERED;
-}
-
-/* ---- What lies at a position ---------------------------------------------------------------- */
-
-/* Kafka keeps no hole in a log that is not compacted. */
-static int gap(struct krc_source *source, struct krc_item *item, int64_t to, krc_error *error)
-{
-    struct krc_netsource *s = krc_netsource_of(source);
-    struct krc_topic *topic = s->remote->topic;
-    item->type = KRC_ITEM_WAIT;
-    if (topic->cleanup == KRC_CLEANUP_UNKNOWN && !s->compacted) {
-        int rc = ask(s, (struct krc_question){.type = KRC_ASKS_CLEANUP}, error);
-        if (rc <= 0)
-            return rc;
-    }
-    s->told_refused |= topic->cleanup == KRC_CLEANUP_REFUSED && !s->compacted;
-    krc_set_passed(item, to,
-                   topic->cleanup == KRC_CLEANUP_DELETE && !s->compacted ? KRC_LOST : KRC_ABSENT);
-    if (item->fate == KRC_LOST)
-        snprintf(item->why, sizeof item->why,
-                 "offsets %lld to %lld are in no batch that the broker has, and the topic is not "
-                 "compacted",
-                 (long long)item->from, (long long)to - 1);
-    return KRC_ANSWERED;
-}
-
-static int fate(struct krc_source *source, const struct krc_batch_header *header,
-                enum krc_txn_fate *fate, krc_error *error)
-{
-    struct krc_netsource *s = krc_netsource_of(source);
-    (void)error;
-    *fate = krc_aborted_drops(&s->aborted, header->producer_id, header->last_offset)
-                ? KRC_TXN_ABORTED
-                : KRC_TXN_COMMITTED;
-    return KRC_OK;
-}
-
-/* Nothing at or beyond the last stable offset is delivered, whatever a broker sends. */
-static bool is_unstable(const struct krc_netsource *s)
-{
-    int64_t stable = s->remote->pieces[0].last_stable_offset;
-    return reads_committed(s) && stable >= 0 && s->header.base_offset >= stable;
-}
-
-/* The end of what is visible, as the newest answer has it; some brokers do not tell (2.0.0). */
-static int find_visible_end(struct krc_netsource *s, int64_t *end, krc_error *error)
-{
-    struct krc_remote *r = s->remote;
-    int64_t *known = reads_committed(s) ? &r->last_stable_offset : &r->high_watermark;
-    if (*known < 0) {
-        int rc = ask_offset(s, KRC_TIMESTAMP_LATEST, reads_committed(s), known, error);
-        if (rc <= 0)
-            return rc;
-    }
-    *end = *known;
-    return KRC_ANSWERED;
-}
-
-/* The broker found nothing at the position, and more is visible behind it.  Where the log is
- * compacted and nothing else crowded it out, that is a hole which reaches to the end. */
-static int pass_hole(struct krc_netsource *s, struct krc_item *item, krc_error *error)
-{
-    struct krc_topic *topic = s->remote->topic;
-    int64_t end = s->remote->empty_end;
-    if (!s->remote->empty_alone || end <= item->from)
-        return KRC_NOT_YET;
-    if (topic->cleanup == KRC_CLEANUP_UNKNOWN && !s->compacted) {
-        int rc = ask(s, (struct krc_question){.type = KRC_ASKS_CLEANUP}, error);
-        if (rc <= 0)
-            return rc;
-    }
-    if (!s->compacted && topic->cleanup != KRC_CLEANUP_COMPACT)
-        return KRC_NOT_YET;
-    krc_set_passed(item, krc_sooner(end, s->end), KRC_ABSENT);
-    return KRC_ANSWERED;
-}
-
-/* Nothing is at hand. */
-static int wait(struct krc_netsource *s, struct krc_item *item, krc_error *error)
-{
-    struct krc_remote *r = s->remote;
-    int64_t end;
-    item->type = KRC_ITEM_WAIT;
-    krc_remote_want(r, item->from);
-    if (r->rc < 0)
-        return krc_remote_explain(r, error);
-    if (r->out_of_range) {
-        item->type = KRC_ITEM_OUT_OF_RANGE;
-        return KRC_ANSWERED;
-    }
-    bool is_empty = r->empty_at == item->from;
-    s->fetched = s->fetched || is_empty;
-    if (!s->fetched || s->caught_up_at == item->from)
-        return KRC_NOT_YET;
-    if (item->from >= s->end) {
-        item->type = KRC_ITEM_END;
-        return KRC_ANSWERED;
-    }
-    int rc = find_visible_end(s, &end, error);
-    if (rc <= 0)
-        return rc;
-    if (item->from < end)
-        return is_empty ? pass_hole(s, item, error) : KRC_NOT_YET;
-    s->caught_up_at = item->from;
-    item->type = KRC_ITEM_CAUGHT_UP;
-    return KRC_ANSWERED;
-}
-
-static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_item *item,
-                krc_error *error)
-{
-    struct krc_piece *piece = &s->remote->pieces[0];
-    s->fetched = true;
-    item->type = KRC_ITEM_END;
-    if (item->from >= s->end)
-        return KRC_ANSWERED;
-    if (is_unstable(s)) {
-        end_piece(s, item->from);
-        item->type = KRC_ITEM_WAIT;
-        return KRC_NOT_YET;
-    }
-    struct krc_batch_view view = {
-        .header = s->header, .bytes = s->bytes, .chunk = &piece->frame->chunk};
-    bool taken = false;
-    int rc = krc_take_batch(&s->base, &view, s->end, scratch, item, &taken, error);
-    if (!taken)
-        return rc;
-    s->frame = piece->frame;
-    krc_frame_hold(s->frame);
-    s->compacted = s->compacted || krc_shows_compaction(&view.header);
-    finish_batch(s, piece);
-    if (piece->records.len == 0)
-        end_piece(s, item->to);
-    return rc;
-}
-
-/* The remote may have given up what was at hand. */
-static void heed_changes(struct krc_netsource *s)
-{
-    if (s->turn == s->remote->turn)
-        return;
-    s->piece = s->bytes = NULL;
-    s->turn = s->remote->turn;
-}
-
-/* The end that was asked for is reached; a position behind it may be out of range, which only a
- * fetch shows. */
-static bool is_at_end(const struct krc_netsource *s, int64_t position)
-{
-    return position == s->end || (position > s->end && s->fetched) || s->base.records_left <= 0;
-}
-
-static int fetch(struct krc_source *source, int64_t position, bool settled,
-                 struct krc_buffer *scratch, struct krc_item *item, krc_error *error)
-{
-    struct krc_netsource *s = krc_netsource_of(source);
-    (void)settled; /* the broker decides */
-    *item = (struct krc_item){
-        .type = KRC_ITEM_WAIT, .from = position, .to = position, .epoch = -1};
-    let_go_of_frame(s);
-    heed_changes(s);
-    if (s->end < 0) {
-        int rc = find_end(s, error);
-        if (rc <= 0)
-            return rc;
-    }
-    if (is_at_end(s, position)) {
-        krc_remote_want(s->remote, -1);
-        item->type = KRC_ITEM_END;
-        return KRC_ANSWERED;
-    }
-    int rc = have_batch(s, position, error);
-    if (rc < 0)
-        return skip_broken(s, item, rc, error);
-    return rc == 0 ? wait(s, item, error) : take(s, scratch, item, error);
 }
 
 /* ---- The rest ------------------------------------------------------------------------------- */
@@ -502,7 +196,7 @@ static int64_t undecided(const struct krc_source *source)
     const struct krc_netsource *s = net_of(source);
     const struct krc_remote *r = s->remote;
     int64_t end = source->until == KRC_LATEST ? INT64_MAX : source->until;
-    if (!reads_committed(s) || r->last_stable_offset < 0 || r->high_watermark < 0)
+    if (!krc_net_committed(s) || r->last_stable_offset < 0 || r->high_watermark < 0)
         return 0;
     end = krc_sooner(end, r->high_watermark);
     return end > r->last_stable_offset ? end - r->last_stable_offset : 0;
@@ -511,7 +205,7 @@ static int64_t undecided(const struct krc_source *source)
 /* Below the last stable offset every transaction is decided. */
 static bool settled(const struct krc_source *source)
 {
-    return reads_committed(net_of(source));
+    return krc_net_committed(net_of(source));
 }
 
 static bool remark(const struct krc_source *source, int i, int64_t *from, char *text, size_t size)
@@ -556,7 +250,7 @@ static void reset(struct krc_source *source)
 static void close_source(struct krc_source *source)
 {
     struct krc_netsource *s = krc_netsource_of(source);
-    let_go_of_frame(s);
+    krc_frame_drop(s->frame);
     krc_remote_close(s->remote);
     free(s);
 }
@@ -567,10 +261,10 @@ static const struct krc_source_ops ops = {
     .epoch_end = epoch_end,
     .range = range,
     .where = where,
-    .fetch = fetch,
-    .gap = gap,
-    .fate = fate,
-    .explain = explain,
+    .fetch = krc_net_fetch,
+    .gap = krc_net_gap,
+    .fate = krc_net_fate,
+    .explain = krc_net_explain,
     .standing = standing,
     .undecided = undecided,
     .settled = settled,

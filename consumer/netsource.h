@@ -34,4 +34,29 @@ int krc_netsource_new(struct krc_source **source, struct krc_cluster *cluster,
 /* NULL where it is another kind. */
 struct krc_netsource *krc_netsource_of(struct krc_source *source);
 
+/* ---- Between netsource.c and netfetch.c ----------------------------------------------------- */
+
+/* KRC_ANSWERED, with the answer in the remote's question; KRC_NOT_YET; or why there is none. */
+int krc_net_question(struct krc_netsource *source, struct krc_question wanted,
+                     krc_error *error) KRC_MUST_USE;
+
+/* The same for ListOffsets alone. */
+int krc_net_offset(struct krc_netsource *source, int64_t timestamp, bool read_committed,
+                   int64_t *offset, krc_error *error) KRC_MUST_USE;
+
+/* What `until` means: `end`. */
+int krc_net_end(struct krc_netsource *source, krc_error *error) KRC_MUST_USE;
+
+bool krc_net_committed(const struct krc_netsource *source);
+
+/* Operations (consumer/source.h). */
+int krc_net_fetch(struct krc_source *source, int64_t position, bool settled,
+                  struct krc_buffer *scratch, struct krc_item *item,
+                  krc_error *error) KRC_MUST_USE;
+int krc_net_gap(struct krc_source *source, struct krc_item *item, int64_t to,
+                krc_error *error) KRC_MUST_USE;
+int krc_net_fate(struct krc_source *source, const struct krc_batch_header *header,
+                 enum krc_txn_fate *fate, krc_error *error) KRC_MUST_USE;
+void krc_net_explain(struct krc_source *source, krc_error *error);
+
 #endif

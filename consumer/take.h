@@ -1,6 +1,6 @@
 /*
- * From a batch that reaches the position to an item: gap, marker, aborted, or records.  The same for
- * every source, which says through its operations what only it knows.
+ * From a batch that reaches the position to an item: gap, marker, aborted, or records.  The same
+ * for every source, which says through its operations what only it knows.
  */
 #ifndef KRC_CONSUMER_TAKE_H
 #define KRC_CONSUMER_TAKE_H

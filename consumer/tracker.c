@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void krc_tracker_open(struct krc_tracker *tracker, struct krc_place *place, struct krc_source *source,
-                      krc_tracker_event_fn *on_event, void *arg)
+void krc_tracker_open(struct krc_tracker *tracker, struct krc_place *place,
+                      struct krc_source *source, krc_tracker_event_fn *on_event, void *arg)
 {
     *tracker = (struct krc_tracker){.place = place,
                                     .source = source,

@@ -1,6 +1,6 @@
 /*
- * Reads a topic to its present end in the application's own event loop.  Batches are worked on for a
- * moment, some at a time, and released in another order than they came.
+ * Reads a topic to its present end in the application's own event loop.  Batches are worked on for
+ * a moment, some at a time, and released in another order than they came.
  *
  *     embedded HOST:PORT TOPIC
  */

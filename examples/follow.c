@@ -1,6 +1,6 @@
 /*
- * Follows a topic, prints its values, and keeps its place in a SQLite file: started again it goes on
- * where it was.  Ctrl-C ends it cleanly.
+ * Follows a topic, prints its values, and keeps its place in a SQLite file: started again it goes
+ * on where it was.  Ctrl-C ends it cleanly.
  *
  *     follow HOST:PORT TOPIC offsets.db
  */

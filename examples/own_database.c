@@ -1,6 +1,6 @@
 /*
- * Keeps totals of a topic in the application's own SQLite database, and the offsets with them in the
- * same transaction: whatever happens, each record is counted once.
+ * Keeps totals of a topic in the application's own SQLite database, and the offsets with them in
+ * the same transaction: whatever happens, each record is counted once.
  *
  *     own_database HOST:PORT|LOG-FOLDER TOPIC totals.db
  */

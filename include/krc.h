@@ -592,8 +592,8 @@ typedef struct krc_replay_options {
     int64_t rotate_bytes; /* another file when one has so many; 0: never */
     bool rotate_hourly;   /* another file when a batch's time enters a later hour (UTC) */
     int jobs;             /* partitions at a time, 1 and above; SQLite: 1 */
-    int64_t max_records;  /* end when the output holds so many, of all these partitions; 0: no limit;
-                             goes with one job.  Segments end before a batch that holds more */
+    int64_t max_records;  /* end when the output holds so many, of all these partitions; 0: no
+                             limit; goes with one job.  Segments end before a batch that holds more */
     bool new_history;     /* go on into new files where the log was truncated below what was
                              written, or the topic made again; without it that is an error */
     bool follow;          /* a cluster: go on behind the end, until `stop` says so; commits also

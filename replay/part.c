@@ -164,8 +164,8 @@ int krc_replay_next(struct krc_replay_part *part, struct krc_buffer *scratch,
     if (part->diverged != KRC_EVENT_NOTE)
         return refuse_divergence(part, error);
     KRC_TRY(rc);
-    return item->type == KRC_ITEM_WAIT || item->type == KRC_ITEM_CAUGHT_UP ? KRC_OK
-                                                                           : take(part, item, error);
+    bool is_news = item->type != KRC_ITEM_WAIT && item->type != KRC_ITEM_CAUGHT_UP;
+    return is_news ? take(part, item, error) : KRC_OK;
 }
 
 /* What is at the end of the reading, wanted or not, is committed: where the source is broken,

@@ -136,8 +136,8 @@ static int work_together(struct krc_replay_run *run, krc_error *error)
     return rc;
 }
 
-static int check_partition(const struct krc_replay_run *run, const struct krc_replay_partition *wanted,
-                           krc_error *error)
+static int check_partition(const struct krc_replay_run *run,
+                           const struct krc_replay_partition *wanted, krc_error *error)
 {
     for (const struct krc_replay_partition *p = run->options->partitions; p < wanted; p++)
         if (p->partition == wanted->partition && strcmp(p->topic, wanted->topic) == 0)
