@@ -271,6 +271,8 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     struct krc_topic *topic = from->name.data == NULL ? NULL
                               : all                   ? get_topic(cluster, from->name)
                                                       : krc_topic_find(cluster, from->name);
+    if (topic == NULL && all && from->name.data != NULL)
+        krc_metadata_refresh(cluster); /* there was no memory for it */
     if (topic == NULL)
         return;
     topic->error_code = from->error_code;
@@ -284,12 +286,14 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     }
     if (!krc_uuid_is_zero(&from->id))
         topic->id = from->id;
-    if (!topic->is_known || count > topic->partition_count)
-        cluster->topics.changes++;
+    bool is_news = !topic->is_known || count > topic->partition_count;
+    if (!grow(topic, count)) {
+        topic->error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR; /* as if it were not told */
+        return;
+    }
+    cluster->topics.changes += is_news;
     topic->is_known = topic->is_known || count > 0;
     topic->was_missing = false;
-    if (!grow(topic, count))
-        return;
     for (int32_t i = 0; i < from->partition_count && count > 0; i++)
         take_partition(topic, &from->partitions[i], version);
 }

@@ -203,7 +203,8 @@ static struct krc_fetch_partition look(const struct broker_request *r,
     to.last_stable_offset =
         world.missing_stable != INT64_MIN ? world.missing_stable : world_stable(p);
     to.log_start_offset = p->start;
-    if (p->leader == r->node && p->preferred >= 0 && body_of(r)->rack.len > 0) {
+    bool sends_away = p->leader == r->node && p->preferred >= 0 && p->preferred != r->node;
+    if (sends_away && body_of(r)->rack.len > 0) {
         to.preferred_read_replica = p->preferred;
         return to;
     }
