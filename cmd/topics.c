@@ -51,29 +51,96 @@ static const char *rack_of(const krc *handle, int32_t id)
     return NULL;
 }
 
-static void print_number(int64_t number)
+/* A partition as it is listed. */
+struct row {
+    struct krc_partition partition;
+    const struct krc_offset_query *offsets;
+    const char *rack; /* the leader's; NULL: not known */
+};
+
+static const char *const titles[] = {"TOPIC",       "PARTITION",      "LEADER",   "PREFERRED",
+                                     "REPLICAS",    "IN-SYNC",        "ELIGIBLE", "RACK",
+                                     "LOG-START",   "LAST-STABLE",    "HIGH-WATERMARK",
+                                     "LOG-END"};
+enum { COLUMNS = sizeof titles / sizeof *titles, FIRST_OFFSET = COLUMNS - OFFSETS };
+
+static void format_number(int64_t number, char text[IDS_MAX])
 {
-    if (number < 0)
-        fputs(" -", stdout);
-    else
-        printf(" %" PRId64, number);
+    snprintf(text, IDS_MAX, number < 0 ? "-" : "%" PRId64, number);
 }
 
-static void print_line(const struct listing *l, const struct krc_partition *p,
-                       const struct krc_offset_query *offsets)
+static int32_t preferred(const struct krc_partition *p)
 {
-    char replicas[IDS_MAX], in_sync[IDS_MAX], eligible[IDS_MAX];
-    const char *rack = rack_of(l->krc, p->leader);
-    format_ids(p->replicas, p->replica_count, replicas);
-    format_ids(p->in_sync, p->in_sync_count, in_sync);
-    format_ids(p->eligible, p->eligible_count, eligible);
-    printf("%s %" PRId32, p->topic, p->partition);
-    print_number(p->leader);
-    print_number(p->replica_count > 0 ? p->replicas[0] : -1);
-    printf(" %s %s %s %s", replicas, in_sync, eligible, rack == NULL ? "-" : rack);
-    for (int i = 0; i < OFFSETS; i++)
-        print_number(offsets[i].offset);
+    return p->replica_count > 0 ? p->replicas[0] : -1;
+}
+
+static void cell(const struct row *row, int column, char text[IDS_MAX])
+{
+    const struct krc_partition *p = &row->partition;
+    switch (column) {
+    case 0:
+        snprintf(text, IDS_MAX, "%s", p->topic);
+        return;
+    case 1:
+        format_number(p->partition, text);
+        return;
+    case 2:
+        format_number(p->leader, text);
+        return;
+    case 3:
+        format_number(preferred(p), text);
+        return;
+    case 4:
+        format_ids(p->replicas, p->replica_count, text);
+        return;
+    case 5:
+        format_ids(p->in_sync, p->in_sync_count, text);
+        return;
+    case 6:
+        format_ids(p->eligible, p->eligible_count, text);
+        return;
+    case 7:
+        snprintf(text, IDS_MAX, "%s", row->rack == NULL ? "-" : row->rack);
+        return;
+    default:
+        format_number(row->offsets[column - FIRST_OFFSET].offset, text);
+    }
+}
+
+static int wider(int width, const char *text)
+{
+    return (int)strlen(text) > width ? (int)strlen(text) : width;
+}
+
+/* Names and lists to the left, numbers to the right. */
+static void print_cell(int column, int width, const char *text)
+{
+    bool is_number = column == 1 || column >= FIRST_OFFSET;
+    printf("%s%*s", column > 0 ? " " : "", is_number || column == COLUMNS - 1 ? width : -width,
+           text);
+}
+
+static void print_table(const struct row *rows, size_t count)
+{
+    int widths[COLUMNS];
+    char text[IDS_MAX];
+    for (int c = 0; c < COLUMNS; c++) {
+        widths[c] = wider(0, titles[c]);
+        for (size_t i = 0; i < count; i++) {
+            cell(&rows[i], c, text);
+            widths[c] = wider(widths[c], text);
+        }
+    }
+    for (int c = 0; c < COLUMNS; c++)
+        print_cell(c, widths[c], titles[c]);
     putchar('\n');
+    for (size_t i = 0; i < count; i++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            cell(&rows[i], c, text);
+            print_cell(c, widths[c], text);
+        }
+        putchar('\n');
+    }
 }
 
 static void print_json_ids(const char *name, const int32_t *ids, int32_t count)
@@ -97,28 +164,27 @@ static void print_json_number(const char *name, int64_t number)
         printf("%" PRId64, number);
 }
 
-static void print_json(const struct listing *l, const struct krc_partition *p,
-                       const struct krc_offset_query *offsets)
+static void print_json(const struct row *row)
 {
     static const char *const names[OFFSETS] = {"logStartOffset", "lastStableOffset",
                                                "highWatermark", "logEndOffset"};
-    const char *rack = rack_of(l->krc, p->leader);
+    const struct krc_partition *p = &row->partition;
     fputs("{\"topic\":", stdout);
     krc_write_json_string(p->topic, stdout);
     printf(",\"partition\":%" PRId32, p->partition);
     print_json_number("leader", p->leader);
     print_json_number("leaderEpoch", p->leader_epoch);
-    print_json_number("preferredLeader", p->replica_count > 0 ? p->replicas[0] : -1);
+    print_json_number("preferredLeader", preferred(p));
     print_json_ids("replicas", p->replicas, p->replica_count);
     print_json_ids("inSync", p->in_sync, p->in_sync_count);
     print_json_ids("eligibleLeaders", p->eligible, p->eligible_count);
     fputs(",\"rack\":", stdout);
-    if (rack == NULL)
+    if (row->rack == NULL)
         fputs("null", stdout);
     else
-        krc_write_json_string(rack, stdout);
+        krc_write_json_string(row->rack, stdout);
     for (int i = 0; i < OFFSETS; i++)
-        print_json_number(names[i], offsets[i].offset);
+        print_json_number(names[i], row->offsets[i].offset);
     fputs("}\n", stdout);
 }
 
@@ -133,32 +199,45 @@ static void tell_errors(struct listing *l, const struct krc_offset_query *offset
         }
 }
 
+/* The partitions that are wanted, as the source has them; both are sorted. */
+static size_t fill_rows(struct listing *l, const struct krc_replay_partition *parts, size_t count,
+                        const struct krc_offset_query *queries, struct row *rows)
+{
+    size_t next = 0;
+    struct krc_partition partition;
+    for (size_t i = 0; next < count && krc_source_partition(l->krc, i, &partition); i++) {
+        if (partition.partition != parts[next].partition ||
+            strcmp(partition.topic, parts[next].topic) != 0)
+            continue;
+        rows[next] = (struct row){.partition = partition,
+                                  .offsets = &queries[next * OFFSETS],
+                                  .rack = rack_of(l->krc, partition.leader)};
+        tell_errors(l, rows[next++].offsets);
+    }
+    return next;
+}
+
 static int print_all(struct listing *l, const struct krc_replay_partition *parts, size_t count,
                      krc_error *error)
 {
     struct krc_offset_query *queries = calloc(count * OFFSETS + 1, sizeof *queries);
-    struct krc_partition partition;
-    size_t next = 0;
-    if (queries == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < count * OFFSETS; i++)
+    struct row *rows = calloc(count + 1, sizeof *rows);
+    int rc = queries == NULL || rows == NULL ? cmd_error(error, KRC_E_NOMEM, "out of memory")
+                                             : KRC_OK;
+    for (size_t i = 0; rc == KRC_OK && i < count * OFFSETS; i++)
         queries[i] = (struct krc_offset_query){.topic = parts[i / OFFSETS].topic,
                                                .partition = parts[i / OFFSETS].partition,
                                                .kind = kinds[i % OFFSETS]};
-    int rc = krc_list_offsets(l->krc, queries, count * OFFSETS, error);
-    if (rc == KRC_OK && !l->json)
-        puts("TOPIC PARTITION LEADER PREFERRED REPLICAS IN-SYNC ELIGIBLE RACK LOG-START "
-             "LAST-STABLE HIGH-WATERMARK LOG-END");
-    for (size_t i = 0; rc == KRC_OK && next < count &&
-                       krc_source_partition(l->krc, i, &partition); i++) {
-        const struct krc_offset_query *offsets = &queries[next * OFFSETS];
-        if (partition.partition != parts[next].partition ||
-            strcmp(partition.topic, parts[next].topic) != 0)
-            continue;
-        tell_errors(l, offsets);
-        (l->json ? print_json : print_line)(l, &partition, offsets);
-        next++;
+    if (rc == KRC_OK)
+        rc = krc_list_offsets(l->krc, queries, count * OFFSETS, error);
+    if (rc == KRC_OK) {
+        count = fill_rows(l, parts, count, queries, rows);
+        if (!l->json)
+            print_table(rows, count);
+        for (size_t i = 0; l->json && i < count; i++)
+            print_json(&rows[i]);
     }
+    free(rows);
     free(queries);
     return rc;
 }
