@@ -24,6 +24,14 @@ static bool is_fetchable(const struct krc_remote *r)
            (next_offset(r) < r->until || r->piece_count == 0);
 }
 
+/* While it waits to be connected to again; then it is tried. */
+static bool is_out_of_reach(const struct krc_node *node)
+{
+    const struct krc_conn *conn = &node->conns[KRC_FOR_FETCHING];
+    return conn->state == KRC_CONN_CLOSED && conn->failures > 0 &&
+           conn->retry_at_ms > conn->cluster->now_ms;
+}
+
 /* The leader, or for a while a replica that the leader prefers for our rack. */
 static struct krc_node *node_of(struct krc_remote *r)
 {
@@ -31,7 +39,7 @@ static struct krc_node *node_of(struct krc_remote *r)
     if (r->preferred >= 0 && r->preferred_to_ms <= r->cluster->now_ms)
         r->preferred = -1;
     struct krc_node *node = r->preferred < 0 ? NULL : krc_node_find(r->cluster, r->preferred);
-    if (node != NULL && node->conns[KRC_FOR_FETCHING].failures == 0)
+    if (node != NULL && !is_out_of_reach(node))
         return node;
     r->preferred = -1;
     node = p == NULL ? NULL : krc_node_find(r->cluster, p->leader_id);
@@ -367,7 +375,7 @@ static void prefer(struct krc_remote *r, int32_t replica)
     struct krc_node *node = krc_node_find(r->cluster, replica);
     if (node == NULL)
         krc_metadata_refresh(r->cluster);
-    if (node == NULL || node->conns[KRC_FOR_FETCHING].failures > 0) {
+    if (node == NULL || is_out_of_reach(node)) {
         wait_for_next(r);
         return;
     }

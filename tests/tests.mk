@@ -137,7 +137,7 @@ $(BROKERS)/kfake: $(wildcard tests/broker/kfake/*) | java
 	@cd tests/broker/kfake && go build -o $(abspath $@)
 
 .PHONY: check-brokers
-check-brokers: $(BUILD)/krc $(BROKERS)/$(NEWEST)/classes ## against Kafka: its tools, consumer, broker
+check-brokers: $(BUILD)/krc $(EXAMPLES) $(BROKERS)/$(NEWEST)/classes ## against Kafka: its tools, consumer, broker
 	@$(BROKER_RUN)
 
 # The clients of the newest broker talk to none before 2.1.

@@ -2,8 +2,9 @@
 and, once the broker has stopped, the same as krc makes of the folder."""
 import os
 import sqlite3
+import subprocess
 
-from common import LEVELS, attempt, check, compare, differ, krc, run
+from common import KRC, LEVELS, attempt, check, compare, differ, krc, run
 from kafka import free_ports
 from proxy import Proxy
 from refused import check_address, check_unknown
@@ -41,6 +42,10 @@ def differ_files(want, got):
                  for name in want if want[name] != got[name]), None)
 
 
+def output_of(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=60).stdout.decode()
+
+
 def rows(path):
     with sqlite3.connect(path) as database:
         return list(database.execute("SELECT * FROM records"))
@@ -74,7 +79,8 @@ class Online:
             attempt(f"krc read -b, {level}", self.check_level, level)
         for part in (self.check_starts, self.check_times, self.check_ends, self.check_store,
                      self.check_selection, self.check_sizes, self.check_addresses, self.check_group,
-                     self.check_topics, self.check_replays, self.check_network):
+                     self.check_topics, self.check_examples, self.check_replays,
+                     self.check_network):
             attempt(f"a broker at rest: {part.__name__[6:]}", part)
 
     def check_level(self, level):
@@ -209,6 +215,20 @@ class Online:
             missing = [name for name in ("logStart", "end") if str(want[name]) not in line[2:]]
             check(f"krc topics, {topic}-{partition}",
                   f"{missing} of {want} not in {line}" if missing else None)
+
+    def check_examples(self):
+        """Those that need a cluster; the totals of one in a database of its own stay as they are."""
+        records = self.by_java["read_committed"][0]
+        count = sum(len(found) for (topic, _), found in records.items() if topic == "mixed")
+        folder = os.path.join(os.path.dirname(KRC), "examples")
+        embedded = output_of(f"{folder}/embedded", self.broker.bootstrap, "mixed")
+        check("examples/embedded", differ([f"{count} records"], embedded.splitlines()))
+        database = f"{self.folder}/totals.db"
+        totals = [output_of(f"{folder}/own_database", self.broker.bootstrap, "mixed", database)
+                  for _ in range(2)]
+        check("examples/own_database, twice", differ(*map(str.splitlines, totals)))
+        got = sum(int(line.split()[1]) for line in totals[0].splitlines())
+        check("examples/own_database", differ([count], [got]))
 
     def check_replays(self):
         for name, flags in REPLAYS.items():
