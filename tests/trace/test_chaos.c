@@ -1,13 +1,14 @@
 /*
  * Whatever goes wrong while logs grow: once it is calm, each reader has been handed what is
- * committed, once, and its account is the log's.
+ * committed, once, and its account is the log's.  Where logs also lose what was in them, each
+ * reader is where its log ends.
  */
 #include <string.h>
 
 #include "tests/support/reader.h"
 #include "tests/support/run.h"
 
-enum { PARTS = 4, PRODUCERS = 3, STEPS = 80, RUNS = 40 };
+enum { PARTS = 4, PRODUCERS = 3, STEPS = 80, RUNS = 20 };
 
 static uint64_t state;
 
@@ -53,6 +54,24 @@ static void write_some(void)
         t->open[producer] += count;
     } else {
         end_txn(p, t, producer, below(2) == 0);
+    }
+}
+
+/* What unclean elections, DeleteRecords, and people do to logs. */
+static void lose_some(void)
+{
+    struct world_partition *p = &world.topics[0].partitions[below(PARTS)];
+    struct krc_batch_header h = {.base_offset = p->start};
+    uint32_t kind = below(30);
+    for (size_t at = 0; at < p->log.len; at += (size_t)h.size)
+        ck_assert_int_eq(krc_batch_parse(p->log.data + at, p->log.len - at, &h, NULL), 1);
+    if (kind == 0) {
+        world_recreate(&world.topics[0]);
+    } else if (kind <= 9 && p->log.len > 0) {
+        world_truncate(p, h.base_offset);
+        world_lead(p, 3 - p->leader);
+    } else if (kind <= 14) {
+        world_delete(p, h.base_offset);
     }
 }
 
@@ -120,7 +139,7 @@ static void go_wrong(void)
     }
 }
 
-static void calm_down(void)
+static void calm_down(bool loses)
 {
     memset(world.faults, 0, sizeof world.faults);
     memset(sim.fates, 0, sizeof sim.fates);
@@ -128,15 +147,17 @@ static void calm_down(void)
     sim_up(1);
     sim_up(2);
     for (int i = 0; i < PARTS; i++)
-        for (int producer = 0; producer < PRODUCERS; producer++)
+        for (int producer = 0; producer < PRODUCERS; producer++) {
+            truths[i].open[producer] += loses; /* it may be open again */
             end_txn(&world.topics[0].partitions[i], &truths[i], producer, true);
+        }
     for (int i = 0; i < PARTS; i++)
         reader_pause(&readers.list[i], false);
 }
 
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
-static void run_once(uint64_t seed)
+static void run_once(uint64_t seed, bool loses)
 {
     state = seed;
     memset(truths, 0, sizeof truths);
@@ -153,10 +174,12 @@ static void run_once(uint64_t seed)
         write_some();
         if (below(2) == 0)
             go_wrong();
+        if (loses)
+            lose_some();
         sim_run((int64_t)below(300));
         forget_trace();
     }
-    calm_down();
+    calm_down(loses);
     for (int i = 0; i < 30; i++) {
         forget_trace();
         sim_run(1000);
@@ -179,9 +202,26 @@ static void check_account(uint64_t seed, int i)
 START_TEST(once_it_is_calm)
 {
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
-        run_once(seed);
+        run_once(seed, false);
         for (int i = 0; i < PARTS; i++)
             check_account(seed, i);
+        close_readers();
+    }
+}
+END_TEST
+
+/* Where logs lose what was in them, readers end where the logs do. */
+START_TEST(once_it_is_calm_behind_losses)
+{
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        run_once(seed, true);
+        for (int i = 0; i < PARTS; i++) {
+            (void)reader_account(&readers.list[i]); /* it adds up */
+            ck_assert_msg(reader_position(&readers.list[i]) == world.topics[0].partitions[i].end,
+                          "seed %llu, partition %d: %lld, not %lld", (unsigned long long)seed, i,
+                          (long long)reader_position(&readers.list[i]),
+                          (long long)world.topics[0].partitions[i].end);
+        }
         close_readers();
     }
 }
@@ -193,6 +233,6 @@ static void nothing(void)
 
 int main(void)
 {
-    const TTest *const tests[] = {once_it_is_calm};
+    const TTest *const tests[] = {once_it_is_calm, once_it_is_calm_behind_losses};
     return run_tests("chaos", tests, sizeof tests / sizeof *tests, nothing, nothing);
 }

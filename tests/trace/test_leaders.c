@@ -323,6 +323,19 @@ START_TEST(a_follower_that_is_gone)
 }
 END_TEST
 
+/* Its connection is lost; the leader does not cease to name it. */
+START_TEST(a_follower_that_comes_back)
+{
+    follow(2);
+    sim_run(100);
+    sim_down(2);
+    sim_up(2);
+    put_plain(p, 5);
+    sim_run(2000);
+    ck_assert_int_eq(said("records 5-9"), 1);
+}
+END_TEST
+
 START_TEST(a_follower_that_nobody_knows)
 {
     follow(3);
@@ -379,6 +392,7 @@ int main(void)
         a_follower_for_a_time,
         out_of_range_at_a_follower,
         a_follower_that_is_gone,
+        a_follower_that_comes_back,
         a_follower_that_nobody_knows,
         a_follower_under_a_new_leader,
         a_follower_that_is_none_any_more,
