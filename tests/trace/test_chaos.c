@@ -103,11 +103,21 @@ static void refuse(void)
         world_fail(KRC_API_FETCH, (int32_t)below(PARTS), codes[below(8)], 1 + (int)below(3));
 }
 
+static void confuse(void)
+{
+    static const int16_t codes[] = {KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION,
+                                    KRC_KAFKA_LEADER_NOT_AVAILABLE, 0, 0};
+    if (below(2) == 0)
+        world_fail(KRC_API_METADATA, -1, KRC_KAFKA_REBOOTSTRAP_REQUIRED, 1);
+    else
+        world.topics[0].error_code = codes[below(4)];
+}
+
 static void go_wrong(void)
 {
     struct world_partition *p = &world.topics[0].partitions[below(PARTS)];
     struct reader *r = &readers.list[below(PARTS)];
-    switch (below(9)) {
+    switch (below(10)) {
     case 0:
         world_lead(p, 1 + (int32_t)below(2));
         break;
@@ -134,6 +144,9 @@ static void go_wrong(void)
     case 7:
         sim.delay_ms = (int64_t)below(100);
         break;
+    case 8:
+        confuse();
+        break;
     default:
         krc_metadata_refresh(&sim.cluster);
     }
@@ -143,6 +156,7 @@ static void calm_down(bool loses)
 {
     memset(world.faults, 0, sizeof world.faults);
     memset(sim.fates, 0, sizeof sim.fates);
+    world.topics[0].error_code = 0;
     sim.delay_ms = 0;
     sim_up(1);
     sim_up(2);

@@ -321,6 +321,44 @@ START_TEST(crowded_out)
 }
 END_TEST
 
+/* ---- Old messages --------------------------------------------------------------------------- */
+
+/* Plain ones of both formats, and a compressed set of offsets 4 to 6. */
+static void put_old(void)
+{
+    struct krc_buffer set = {0};
+    build_message(&p->log, 0, 0, -1, 0, build_text("k0"), build_text("v0"));
+    build_message(&p->log, 0, 1, -1, 0, build_text("k1"), build_text("v1"));
+    build_message(&p->log, 1, 2, 50, 0, build_text("k2"), build_text("v2"));
+    build_message(&p->log, 1, 3, 50, 0, build_text("k3"), build_text("v3"));
+    build_message(&set, 1, 0, 50, 0, build_text("k4"), build_text("v4"));
+    build_message(&set, 1, 1, 50, 0, build_text("k5"), build_text("v5"));
+    build_message(&set, 1, 2, 50, 0, build_text("k6"), build_text("v6"));
+    build_wrapper(&p->log, 1, 6, 50, KRC_GZIP, (struct krc_bytes){set.data, set.len});
+    krc_buffer_free(&set);
+    p->end = 7;
+}
+
+START_TEST(old_messages)
+{
+    put_old();
+    put_plain(p, 2);
+    read_from("t", 0, 1);
+    sim_run(100);
+    check_handed_out("records 1-1\n"
+                     "records 2-2\n"
+                     "records 3-3\n"
+                     "records 4-6\n"
+                     "records 7-8\n"
+                     "caught up 9\n");
+    reader_seek(&readers.list[0], 5);
+    sim_run(600);
+    check_handed_out("records 5-6\n"
+                     "records 7-8\n"
+                     "caught up 9\n");
+}
+END_TEST
+
 /* ---- What is not visible -------------------------------------------------------------------- */
 
 static int64_t stable;
@@ -500,6 +538,7 @@ int main(void)
         a_hole_to_the_end_that_should_not_be,
         appended_after_an_empty_answer,
         crowded_out,
+        old_messages,
         batches_beyond_the_last_stable_offset,
         read_uncommitted,
         to_the_end_of_nothing,
