@@ -108,7 +108,7 @@ static void lack_stable(int64_t committed)
 START_TEST(no_last_stable_offset)
 {
     lack_stable(3);
-    read_to("t", 0, 0, KRC_LATEST);
+    read_to("t", 0, 0, KRC_PRESENT_END);
     sim_run(100);
     check_trace("ListOffsets n1 t-0 -1\n"
                 "ListOffsets n1 t-0 -1c\n"
@@ -122,7 +122,7 @@ END_TEST
 START_TEST(no_last_stable_offset_in_a_transaction)
 {
     lack_stable(0);
-    read_to("t", 0, 0, KRC_LATEST);
+    read_to("t", 0, 0, KRC_PRESENT_END);
     sim_run(100);
     check_trace("ListOffsets n1 t-0 -1\n"
                 "ListOffsets n1 t-0 -1c\n"
