@@ -47,6 +47,8 @@ static void on_timer(uv_timer_t *timer)
     (void)timer; /* it only ends a wait: what is due is done when what has arrived is taken */
 }
 
+/* It repeats until it is set anew: libuv runs timers that are due before it waits, and would then
+ * wait without one. */
 static void set_timer(struct krc_loop *loop, int64_t at_ms)
 {
     if (at_ms == INT64_MAX) {
@@ -55,7 +57,7 @@ static void set_timer(struct krc_loop *loop, int64_t at_ms)
     }
     int64_t wait = at_ms - krc_loop_now_ms();
     uv_update_time(loop->uv);
-    uv_timer_start(&loop->timer, on_timer, wait > 0 ? (uint64_t)wait : 0, 0);
+    uv_timer_start(&loop->timer, on_timer, wait > 0 ? (uint64_t)wait : 0, 1);
 }
 
 static int64_t tick(struct krc_loop *loop)
@@ -272,6 +274,14 @@ static void on_written(uv_write_t *request, int status)
         krc_conn_failed(conn, false, "the connection is broken: %s", uv_strerror(status));
 }
 
+/* For want of memory; reading then tells that the connection has ended. */
+static void give_up(struct link *link)
+{
+    uv_os_fd_t fd;
+    if (uv_fileno((uv_handle_t *)&link->tcp, &fd) == 0)
+        shutdown(fd, SHUT_RDWR);
+}
+
 /* What the socket does not take at once is kept until it does.  The callback comes before the
  * handle's close callback, so the link is there. */
 static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, size_t len)
@@ -281,15 +291,21 @@ static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, si
     (void)io;
     int n = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
     size_t sent = n > 0 ? (size_t)n : 0;
-    struct rest *rest = sent == len ? NULL : malloc(sizeof *rest + len - sent);
-    if (rest == NULL)
-        return; /* without memory the request is not answered, and times out */
+    if (sent == len)
+        return;
+    struct rest *rest = malloc(sizeof *rest + len - sent);
+    if (rest == NULL) {
+        give_up(link);
+        return;
+    }
     rest->link = link;
     rest->request.data = rest;
     memcpy(rest->bytes, bytes + sent, len - sent);
     buffer = uv_buf_init(rest->bytes, (unsigned)(len - sent));
-    if (uv_write(&rest->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written) != 0)
-        free(rest); /* likewise */
+    if (uv_write(&rest->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written) != 0) {
+        free(rest);
+        give_up(link);
+    }
 }
 
 const struct krc_io_ops krc_loop_io = {
