@@ -65,7 +65,8 @@ int64_t krc_backoff_ms(struct krc_cluster *cluster, int64_t first, int64_t most,
     if (wait > most)
         wait = most > first ? most : first;
     int64_t fifth = wait / 5;
-    return wait - fifth + (int64_t)(krc_random(cluster) % (uint64_t)(2 * fifth + 1));
+    wait += (int64_t)(krc_random(cluster) % (uint64_t)(2 * fifth + 1)) - fifth;
+    return wait < most || first > most ? wait : most;
 }
 
 /* ---- Time ----------------------------------------------------------------------------------- */

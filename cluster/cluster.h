@@ -76,7 +76,7 @@ bool krc_cluster_hopeless(const struct krc_cluster *cluster);
 
 /* ---- For the rooms' own files -------------------------------------------------------------- */
 
-/* A time to wait: doubled with each failure, up to `most`, and up to a fifth more or less. */
+/* A time to wait: doubled with each failure, up to a fifth more or less, and never over `most`. */
 int64_t krc_backoff_ms(struct krc_cluster *cluster, int64_t first, int64_t most, int failures);
 uint64_t krc_random(struct krc_cluster *cluster);
 

@@ -16,12 +16,12 @@ static void wait_for_next(struct krc_cluster *cluster)
 }
 
 /* Takes all questions out of the list that are the coordinator's, as failed. */
-static void fail_all(struct krc_cluster *cluster, struct krc_question *list, int16_t error_code)
+static void fail_all(struct krc_question *list, int16_t error_code)
 {
     for (struct krc_question *q = list, *next; q != NULL; q = next) {
         next = q->next;
         if (q->type == KRC_ASKS_COMMITTED)
-            krc_question_fail(cluster, q,
+            krc_question_fail(q,
                               error_code == KRC_KAFKA_UNSUPPORTED_VERSION ? KRC_E_UNSUPPORTED
                                                                           : KRC_E_REFUSED,
                               error_code);
@@ -43,7 +43,7 @@ static void found(void *arg, const struct krc_answer *answer)
     }
     if (r->error_code != 0) {
         wait_for_next(cluster);
-        fail_all(cluster, cluster->questions.open, r->error_code);
+        fail_all(cluster->questions.open, r->error_code);
         return;
     }
     if (krc_node_learn(cluster, r->node_id, r->host, r->port, none) == NULL) {
@@ -80,13 +80,13 @@ static void take_offset(struct krc_asked *asked, struct krc_question *q,
         return;
     }
     if (p->error_code != 0) {
-        krc_question_fail(asked->cluster, q, KRC_E_REFUSED, p->error_code);
+        krc_question_fail(q, KRC_E_REFUSED, p->error_code);
         return;
     }
     q->offset = p->committed_offset;
     q->found_epoch = p->committed_leader_epoch;
     q->topic_id = version >= 10 ? q->topic->id : (struct krc_uuid){{0}};
-    krc_question_told(asked->cluster, q);
+    krc_question_told(q);
 }
 
 static void take_topic(struct krc_asked *asked, const struct krc_offset_fetch_topic *from,
@@ -112,7 +112,7 @@ static void fetched(void *arg, const struct krc_answer *answer)
         error_code == KRC_KAFKA_COORDINATOR_NOT_AVAILABLE)
         cluster->coordinator.node_id = -1;
     else if (error_code != 0 && !krc_kafka_error_retriable(error_code))
-        fail_all(cluster, asked->list, error_code);
+        fail_all(asked->list, error_code);
     for (int32_t t = 0; answer->rc >= 0 && error_code == 0 && t < r->topic_count; t++)
         take_topic(asked, &r->topics[t], answer->version);
     while (asked->list != NULL)
@@ -174,7 +174,7 @@ static void fetch_offsets(struct krc_cluster *cluster, struct krc_conn *conn)
     if (version >= 0 && send(asked, conn, version, &error) >= 0)
         return;
     if (version < 0)
-        fail_all(cluster, asked->list, KRC_KAFKA_UNSUPPORTED_VERSION);
+        fail_all(asked->list, KRC_KAFKA_UNSUPPORTED_VERSION);
     while (asked->list != NULL)
         krc_question_retry(cluster, asked->list, 0);
     free(asked);

@@ -375,7 +375,7 @@ static void prefer(struct krc_remote *r, int32_t replica)
     struct krc_node *node = krc_node_find(r->cluster, replica);
     if (node == NULL)
         krc_metadata_refresh(r->cluster);
-    if (node == NULL || is_out_of_reach(node)) {
+    if (node == NULL || is_out_of_reach(node) || replica == r->preferred) {
         wait_for_next(r);
         return;
     }
@@ -389,7 +389,7 @@ static void take_records(struct krc_session *session, struct krc_remote *r,
     r->log_start_offset = p->log_start_offset;
     r->last_stable_offset = p->last_stable_offset;
     r->high_watermark = p->high_watermark;
-    if (p->preferred_read_replica >= 0 && p->preferred_read_replica != r->preferred) {
+    if (p->preferred_read_replica >= 0 && p->records.len == 0) {
         r->empty_at = -1; /* what an older answer said of that goes with its offsets */
         prefer(r, p->preferred_read_replica);
         return; /* such an answer holds no records, and is not the end */

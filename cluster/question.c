@@ -59,9 +59,8 @@ void krc_question_send(struct krc_asked *asked, struct krc_question *q)
 
 /* ---- What becomes of one -------------------------------------------------------------------- */
 
-void krc_question_told(struct krc_cluster *cluster, struct krc_question *q)
+void krc_question_told(struct krc_question *q)
 {
-    (void)cluster;
     unlink_question(q);
     q->state = KRC_TOLD;
     q->rc = KRC_OK;
@@ -79,10 +78,9 @@ void krc_question_retry(struct krc_cluster *cluster, struct krc_question *q, int
     q->failures++;
 }
 
-void krc_question_fail(struct krc_cluster *cluster, struct krc_question *q, int code,
-                       int16_t error_code)
+void krc_question_fail(struct krc_question *q, int code, int16_t error_code)
 {
-    krc_question_told(cluster, q);
+    krc_question_told(q);
     q->rc = code;
     q->last_error = error_code;
 }
@@ -114,15 +112,15 @@ static void judge(struct krc_cluster *cluster, struct krc_question *q, enum krc_
 {
     switch (verdict) {
     case KRC_DO_TAKE:
-        krc_question_told(cluster, q);
+        krc_question_told(q);
         return;
     case KRC_DO_NONE:
         q->offset = -1;
         q->found_epoch = -1;
-        krc_question_told(cluster, q);
+        krc_question_told(q);
         return;
     case KRC_DO_STOP:
-        krc_question_fail(cluster, q, KRC_E_REFUSED, error_code);
+        krc_question_fail(q, KRC_E_REFUSED, error_code);
         return;
     default:
         if (verdict != KRC_DO_RETRY)
@@ -221,7 +219,7 @@ static void cleanups_told(void *arg, const struct krc_answer *answer)
         for (; q != NULL; q = next) {
             next = q->next;
             if (q->topic == topic && topic->cleanup != KRC_CLEANUP_UNKNOWN)
-                krc_question_told(asked->cluster, q);
+                krc_question_told(q);
         }
     }
     end_asked(asked);
@@ -357,13 +355,13 @@ static struct krc_conn *conn_for(struct krc_cluster *cluster, const struct krc_q
 }
 
 /* The broker is too old for it: what cannot be known is answered so. */
-static void tell_unknown(struct krc_cluster *cluster, struct krc_question *q)
+static void tell_unknown(struct krc_question *q)
 {
     q->offset = -1;
     q->found_epoch = -1;
     if (q->type == KRC_ASKS_CLEANUP)
         q->topic->cleanup = KRC_CLEANUP_REFUSED;
-    krc_question_told(cluster, q);
+    krc_question_told(q);
 }
 
 static int by_partition(const void *left, const void *right)
@@ -436,7 +434,7 @@ static bool ask_one_group(struct krc_cluster *cluster, int64_t *next_ms)
         if (conn == NULL)
             continue;
         if (krc_conn_version(conn, apis[q->type]) < 0)
-            tell_unknown(cluster, q);
+            tell_unknown(q);
         else
             ask_together(cluster, q, conn);
         return true;

@@ -62,11 +62,10 @@ int64_t krc_questions_tick(struct krc_cluster *cluster);
 
 /* ---- Between question.c and coordinator.c -------------------------------------------------- */
 
-void krc_question_told(struct krc_cluster *cluster, struct krc_question *question);
+void krc_question_told(struct krc_question *question);
 void krc_question_retry(struct krc_cluster *cluster, struct krc_question *question,
                         int16_t error_code);
-void krc_question_fail(struct krc_cluster *cluster, struct krc_question *question, int code,
-                       int16_t error_code);
+void krc_question_fail(struct krc_question *question, int code, int16_t error_code);
 
 /* Questions that go to one place together, and are waited for. */
 struct krc_asked {

@@ -340,10 +340,12 @@ static bool is_waited_for(const struct krc_topic *topic)
 static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
 {
     char text[256];
-    if (!topic->is_known || topic->was_missing || topic->error_code == 0)
+    bool is_asked = topic->is_wanted || topic->is_known;
+    if (!is_asked || topic->was_missing || topic->error_code == 0 ||
+        topic->error_code == KRC_KAFKA_UNKNOWN_SERVER_ERROR)
         return;
     topic->was_missing = true;
-    snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is back",
+    snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is there",
              krc_kafka_error_name(topic->error_code), krc_kafka_error_text(topic->error_code));
     note(cluster, topic, text);
 }

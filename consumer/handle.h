@@ -44,6 +44,7 @@ struct krc_batch {
     struct krc_place place;
     struct krc_item item;
     struct krc_buffer scratch;
+    size_t counted; /* of the scratch, among the bytes that are held */
     uint64_t span; /* its number in the part's spans */
     struct krc_batch *next, **back; /* in the handle's list: of those out, or of those to reuse */
 };
@@ -64,6 +65,7 @@ struct krc {
     size_t turn;            /* log folders: the partition being read */
     size_t open_count;      /* that are not done */
     struct krc_batch *out, *reuse;
+    int reuse_count;
     struct krc_event *events; /* a ring */
     size_t event_first, event_count, events_dropped;
     bool told_unprotected;
@@ -113,6 +115,8 @@ void krc_subscriptions_free(krc *handle);
 bool krc_embedded_turn(void *arg);
 
 /* ---- A partition: consumer/part.c ----------------------------------------------------------- */
+
+void krc_tell_unprotected(krc *handle, const struct krc_place *place);
 
 /* Looks up what the store has of it. */
 int krc_part_load(struct krc_part *part, krc_error *error) KRC_MUST_USE;

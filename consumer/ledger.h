@@ -28,9 +28,6 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
 /* Whether a topic that was deleted and made again under the same name would not be told from what
  * `start` speaks of, for want of topic ids. */
 bool krc_ledger_unprotected(const struct krc_ledger *ledger, const struct krc_start *start);
-#define KRC_UNPROTECTED                                                                        \
-    "no topic id is known, so a topic that was deleted and made again under the same name would " \
-    "not be recognised"
 
 /* A reset: kept, and where it begins a new history, the account begins anew. */
 void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,

@@ -83,7 +83,8 @@ static int epoch_end(struct krc_source *source, int32_t epoch, int32_t *found, i
                      krc_error *error)
 {
     struct krc_netsource *s = krc_netsource_of(source);
-    int rc = krc_net_question(s, (struct krc_question){.type = KRC_ASKS_EPOCH_END, .epoch = epoch}, error);
+    int rc = krc_net_question(
+        s, (struct krc_question){.type = KRC_ASKS_EPOCH_END, .epoch = epoch}, error);
     if (rc <= 0)
         return rc;
     *found = s->remote->question.found_epoch;

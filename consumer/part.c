@@ -8,7 +8,7 @@
 
 /* Without a topic id on both sides, a topic made again under its old name is not told from
  * the old one.  Said once. */
-static void tell_unprotected(krc *handle, const struct krc_place *place)
+void krc_tell_unprotected(krc *handle, const struct krc_place *place)
 {
     if (handle->told_unprotected)
         return;
@@ -30,7 +30,7 @@ int krc_part_load(struct krc_part *part, krc_error *error)
                              follows, &part->stored, error);
     part->loaded = rc >= 0;
     if (rc == 1 && follows && krc_ledger_unprotected(&part->ledger, &part->stored))
-        tell_unprotected(handle, &part->place);
+        krc_tell_unprotected(handle, &part->place);
     return rc < 0 ? rc : KRC_OK;
 }
 

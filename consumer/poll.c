@@ -15,7 +15,10 @@
 #define ASAN_UNPOISON_MEMORY_REGION(data, len) ((void)(data), (void)(len))
 #endif
 
-enum { SCRATCH_KEPT = 4 << 20 }; /* what a batch's buffer may keep from one use to the next */
+enum {
+    SCRATCH_KEPT = 4 << 20, /* what a batch's buffer may keep from one use to the next */
+    SLOTS_KEPT = 4,         /* and how many batches are kept for another use */
+};
 
 /* ---- Events -------------------------------------------------------------------------------- */
 
@@ -60,7 +63,10 @@ void krc_part_event(void *arg, const struct krc_event *event,
         krc_spans_clear(&part->spans);
     if (reset != NULL)
         krc_ledger_reset(&part->ledger, event, reset);
-    krc_push_event(part->krc, event);
+    if (event->type == KRC_EVENT_NOTE && strcmp(event->message, KRC_UNPROTECTED) == 0)
+        krc_tell_unprotected(part->krc, &part->place);
+    else
+        krc_push_event(part->krc, event);
 }
 
 /* ---- Batches ------------------------------------------------------------------------------- */
@@ -91,12 +97,19 @@ struct krc_batch *krc_take_batch_slot(krc *handle)
         return batch;
     }
     unlink_batch(batch);
+    handle->reuse_count--;
     ASAN_UNPOISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
     return batch;
 }
 
 void krc_put_batch_slot(krc *handle, struct krc_batch *batch)
 {
+    if (handle->reuse_count == SLOTS_KEPT) {
+        krc_buffer_free(&batch->scratch);
+        free(batch);
+        return;
+    }
+    handle->reuse_count++;
     krc_buffer_trim(&batch->scratch, SCRATCH_KEPT);
     ASAN_POISON_MEMORY_REGION(batch->scratch.data, batch->scratch.capacity);
     link_first(&handle->reuse, batch);
@@ -134,6 +147,8 @@ void krc_release(krc_batch *batch)
         krc_spans_release(&batch->part->spans, batch->span);
     krc_chunk_drop(batch->item.batch.chunk);
     unlink_batch(batch);
+    if (batch->krc->net != NULL)
+        batch->krc->net->cluster.frames->held -= batch->counted;
     krc_put_batch_slot(batch->krc, batch);
 }
 
@@ -143,6 +158,8 @@ static void hand_out(krc *handle, struct krc_part *part, struct krc_batch *batch
 {
     handle->found = part;
     link_first(&handle->out, batch);
+    if (handle->net != NULL) /* what it was decompressed to is held, too */
+        handle->net->cluster.frames->held += batch->counted = batch->scratch.capacity;
 }
 
 /* Partitions one after the other.  Those that are paused are passed by. */
@@ -217,15 +234,10 @@ int krc_next_batch(krc *handle, krc_batch **out, krc_error *error)
     return rc;
 }
 
+/* Before a cluster's metadata has come, a subscription has found nothing yet. */
 bool krc_ended(const krc *handle)
 {
-    return handle->open_count == 0;
-}
-
-/* Subscriptions may still find what is not there yet. */
-static bool is_over(const krc *handle)
-{
-    return handle->net == NULL || (handle->open_count == 0 && handle->part_count > 0);
+    return handle->open_count == 0 && (handle->net == NULL || handle->part_count > 0);
 }
 
 /* The loop has its turn at least once, however short the time is. */
@@ -237,7 +249,7 @@ static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_err
         int rc = krc_next_batch(handle, out, error);
         if (rc != 0)
             return rc;
-        if (atomic_exchange(&handle->woken, false) || is_over(handle) ||
+        if (atomic_exchange(&handle->woken, false) || handle->net == NULL || krc_ended(handle) ||
             (has_run && krc_loop_now_ms() >= deadline_ms))
             return 0;
         krc_loop_run(handle->net->loop, deadline_ms);

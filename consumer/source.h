@@ -49,6 +49,11 @@ struct krc_start {
     bool settled;             /* every transaction that began below is decided */
 };
 
+/* Said once, where no topic id is known of a committed offset, or of the topic. */
+#define KRC_UNPROTECTED                                                                        \
+    "no topic id is known, so a topic that was deleted and made again under the same name would " \
+    "not be recognised"
+
 /* What is known of a log; -1: not known. */
 struct krc_standing {
     int64_t log_start_offset;

@@ -181,12 +181,16 @@ static int heed_notice(struct krc_tracker *t, krc_error *error)
 static int answer_stored(struct krc_tracker *t, krc_error *error)
 {
     struct krc_start *s = &t->stored;
+    bool is_given = s->found;
     if (!s->found && t->source->ops->stored != NULL) {
         int rc = t->source->ops->stored(t->source, s, error);
         if (rc <= 0)
             return rc;
     }
+    bool is_of_source = !is_given && s->found;
     bool known = !krc_uuid_is_zero(&s->topic_id) && !krc_uuid_is_zero(&t->place->topic_id);
+    if (is_of_source && !known)
+        tell(t, KRC_EVENT_NOTE, s->offset, s->offset, "%s", KRC_UNPROTECTED);
     bool same = !known || krc_uuid_equal(&s->topic_id, &t->place->topic_id);
     KRC_TRY(step(t, krc_offsets_judge_stored(policy_of(t), s->found, same, s->offset, s->epoch),
                  error));

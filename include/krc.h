@@ -331,8 +331,9 @@ enum {
  * KRC_PRESENT_END).  An offset outside the log is not an error here: krc_poll then acts by
  * "auto.offset.reset", and krc_event_next tells.  A cluster's partition is waited for where it is
  * not known yet.
- * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_STATE: it is assigned already, or
- * KRC_STORED without an offset store and, of a cluster, without a "group.id".
+ * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_INVALID: no partition, or no place to
+ * start, has such a number.  KRC_E_STATE: it is assigned already, or KRC_STORED without an offset
+ * store and, of a cluster, without a "group.id".
  */
 KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t start,
                        int64_t until, krc_error *error) KRC_MUST_USE;
@@ -342,7 +343,9 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
  * expression matches, which begins with a ^ (internal topics only where "exclude.internal.topics"
  * is false).  Partitions and topics that are made while it runs are added as they are found, from
  * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
- * KRC_E_INVALID: no regular expression, or no cluster.
+ * A topic that is not there is waited for, and a KRC_EVENT_NOTE says so.
+ * KRC_E_INVALID: no regular expression, or no cluster.  KRC_E_STATE: KRC_STORED without an offset
+ * store and without a "group.id".
  */
 KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t until,
                           krc_error *error) KRC_MUST_USE;
@@ -351,8 +354,9 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * out stay valid.  KRC_E_NOT_FOUND: it is not assigned. */
 KRC_API int krc_unassign(krc *krc, const char *topic, int32_t partition) KRC_MUST_USE;
 
-/* Goes on elsewhere: an offset, KRC_EARLIEST or KRC_LATEST.  It wins over all that is under way,
- * and begins another account; what was delivered before cannot be acknowledged any more.
+/* Goes on elsewhere: an offset, KRC_EARLIEST or KRC_LATEST; `until` stays.  It wins over all that
+ * is under way, and begins another account; what was delivered before cannot be acknowledged any
+ * more.
  * KRC_E_NOT_FOUND: not assigned.  KRC_E_INVALID: no such place. */
 KRC_API int krc_seek(krc *krc, const char *topic, int32_t partition, int64_t offset,
                      krc_error *error) KRC_MUST_USE;
@@ -480,6 +484,7 @@ struct krc_position {
     struct krc_account read;         /* of [start, position) */
     struct krc_account account;      /* of [start, acknowledged) */
 };
+/* KRC_E_NOT_FOUND: not assigned. */
 KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
                          struct krc_position *position) KRC_MUST_USE;
 
@@ -535,7 +540,9 @@ struct krc_callbacks {
  * functions but krc_poll and those that wait (krc_load_topics, krc_list_offsets, krc_log_offsets,
  * krc_offset_for_time) may be called, from the loop's thread, in callbacks too.  krc_close may be
  * called in a callback, and takes effect when that returns; the loop has to run on until it ends of
- * itself, so that sockets are closed.
+ * itself, so that sockets are closed (also after krc_open_embedded has failed).  A krc_commit_async
+ * that is under way is waited for by krc_commit, krc_assign with KRC_STORED, krc_unassign and
+ * krc_close.
  * Errors as krc_open; KRC_E_INVALID: log folders, which are read with krc_poll.
  */
 KRC_API int krc_open_embedded(krc **krc, const krc_config *config, struct uv_loop_s *loop,
@@ -593,7 +600,8 @@ typedef struct krc_replay_options {
     bool rotate_hourly;   /* another file when a batch's time enters a later hour (UTC) */
     int jobs;             /* partitions at a time, 1 and above; SQLite: 1 */
     int64_t max_records;  /* end when the output holds so many, of all these partitions; 0: no
-                             limit; goes with one job.  Segments end before a batch that holds more */
+                             limit; goes with one job.  Segments end before a batch that holds
+                             more */
     bool new_history;     /* go on into new files where the log was truncated below what was
                              written, or the topic made again; without it that is an error */
     bool follow;          /* a cluster: go on behind the end, until `stop` says so; commits also
