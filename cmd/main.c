@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 
@@ -24,8 +26,20 @@ static void help(void)
     puts("\nkrc COMMAND --help tells the flags of each.");
 }
 
+/* A closed standard stream would be the next file's or socket's number, which then is written to. */
+static void keep_numbers(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY); /* to write there still fails */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    keep_numbers();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like others, told and cleaned up after */
     if (argc < 2)
         return cmd_usage("no command is named");

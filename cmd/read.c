@@ -186,6 +186,8 @@ static int after_silence(struct reading *r, krc_error *error)
 static int read_records(struct reading *r, krc_error *error)
 {
     r->taken_at_ms = cmd_clock_ms();
+    if (r->count == 0 && !r->options->source.follows)
+        return KRC_OK;
     while (!r->stopped) {
         krc_batch *batch;
         int rc = next_batch(r, &batch, error);

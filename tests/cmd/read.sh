@@ -274,6 +274,15 @@ run 3 read -d "$dir/damaged" -t codec-zstd -f '' --skip-corrupt --account json
 same 'skipped' '0 750 736 0 0 0 0 14 0' "$(account codec-zstd 0)"
 run 3 read -d "$dir/damaged" -t codec-zstd -f '' -X skip.corrupt.batches=true
 
+# ---- closed standard streams
+"$KRC" read -q -d "$LOGS" -t txns -p 0 -c 1 -f %o <&- >"$dir/closed"
+same 'without standard input' '0 3' "$? $(cat "$dir/closed")"
+"$KRC" read -q -d "$LOGS" -t txns -p 0 -c 1 -f %o 2>&- >"$dir/closed"
+same 'without standard error' '0 3' "$? $(cat "$dir/closed")"
+"$KRC" read -q -d "$LOGS" -t txns -c 1 >&- 2>"$dir/closed"
+same 'without standard output' '1 krc: cannot write to standard output: Bad file descriptor' \
+    "$? $(cat "$dir/closed")"
+
 # ---- usage
 expect 2 '' "krc: read: where from? Name a cluster with -b or a log folder with -d$more" read
 expect 2 '' "krc: bootstrap.servers: \"x\" has no port: give HOST:PORT; most brokers listen at 9092$more" read -b x
