@@ -138,7 +138,7 @@ $(BROKERS)/kfake: $(wildcard tests/broker/kfake/*) | java
 
 .PHONY: check-brokers
 check-brokers: $(BUILD)/krc $(EXAMPLES) $(BROKERS)/$(NEWEST)/classes ## against Kafka: its tools, consumer, broker
-	@$(BROKER_RUN)
+	@$(BROKER_RUN) $(SCENARIOS)
 
 # The clients of the newest broker talk to none before 2.1.
 .PHONY: check-versions
