@@ -76,8 +76,6 @@ bool krc_cluster_hopeless(const struct krc_cluster *cluster);
 
 /* ---- For the rooms' own files -------------------------------------------------------------- */
 
-/* A time to wait: doubled with each failure, up to a fifth more or less, and never over `most`. */
-int64_t krc_backoff_ms(struct krc_cluster *cluster, int64_t first, int64_t most, int failures);
 uint64_t krc_random(struct krc_cluster *cluster);
 
 static inline int64_t krc_sooner(int64_t a, int64_t b)

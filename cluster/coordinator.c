@@ -6,15 +6,6 @@
 
 #include "cluster/cluster.h"
 
-static void wait_for_next(struct krc_cluster *cluster)
-{
-    struct krc_coordinator *c = &cluster->coordinator;
-    c->not_before_ms =
-        cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
-                                         cluster->settings.retry_backoff_max_ms, c->failures);
-    c->failures++;
-}
-
 /* Takes all questions out of the list that are the coordinator's, as failed. */
 static void fail_all(struct krc_question *list, int16_t error_code)
 {
@@ -38,20 +29,20 @@ static void found(void *arg, const struct krc_answer *answer)
     struct krc_bytes none = {NULL, 0};
     c->asking = false;
     if (answer->rc < 0 || krc_kafka_error_retriable(r->error_code)) {
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &cluster->coordinator.backoff);
         return;
     }
     if (r->error_code != 0) {
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &cluster->coordinator.backoff);
         fail_all(cluster->questions.open, r->error_code);
         return;
     }
     if (krc_node_learn(cluster, r->node_id, r->host, r->port, none) == NULL) {
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &cluster->coordinator.backoff);
         return;
     }
     c->node_id = r->node_id;
-    c->failures = 0;
+    c->backoff.failures = 0;
 }
 
 static void find(struct krc_cluster *cluster, struct krc_conn *conn)
@@ -65,7 +56,7 @@ static void find(struct krc_cluster *cluster, struct krc_conn *conn)
                       krc_conn_version(conn, KRC_API_FIND_COORDINATOR), &request, 0, found, cluster,
                       &error) < 0) {
         cluster->coordinator.asking = false;
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &cluster->coordinator.backoff);
     }
 }
 
@@ -166,7 +157,7 @@ static void fetch_offsets(struct krc_cluster *cluster, struct krc_conn *conn)
     asked->cluster = cluster;
     for (struct krc_question *q = cluster->questions.open, *next; q != NULL; q = next) {
         next = q->next;
-        if (q->type == KRC_ASKS_COMMITTED && q->not_before_ms <= cluster->now_ms)
+        if (q->type == KRC_ASKS_COMMITTED && q->backoff.not_before_ms <= cluster->now_ms)
             krc_question_send(asked, q);
     }
     krc_arena_reset(&cluster->arena);
@@ -188,7 +179,7 @@ static int64_t due_ms(const struct krc_cluster *cluster)
     int64_t at = INT64_MAX;
     for (const struct krc_question *q = cluster->questions.open; q != NULL; q = q->next)
         if (q->type == KRC_ASKS_COMMITTED)
-            at = krc_sooner(at, q->not_before_ms);
+            at = krc_sooner(at, q->backoff.not_before_ms);
     return at;
 }
 
@@ -199,8 +190,8 @@ int64_t krc_coordinator_tick(struct krc_cluster *cluster)
     if (due > cluster->now_ms || c->asking)
         return due > cluster->now_ms ? due : INT64_MAX;
     struct krc_node *node = krc_node_find(cluster, c->node_id);
-    if (node == NULL && c->not_before_ms > cluster->now_ms)
-        return c->not_before_ms;
+    if (node == NULL && c->backoff.not_before_ms > cluster->now_ms)
+        return c->backoff.not_before_ms;
     struct krc_conn *conn =
         node == NULL ? krc_any_conn(cluster) : krc_node_conn(node, KRC_FOR_QUESTIONS);
     if (conn != NULL && node == NULL)

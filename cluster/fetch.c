@@ -20,7 +20,7 @@ static int64_t next_offset(const struct krc_remote *r)
 static bool is_fetchable(const struct krc_remote *r)
 {
     return r->wanted >= 0 && !r->paused && r->rc >= 0 && !r->out_of_range && !r->new_epoch &&
-           r->piece_count < KRC_PIECES && r->not_before_ms <= r->cluster->now_ms &&
+           r->piece_count < KRC_PIECES && r->backoff.not_before_ms <= r->cluster->now_ms &&
            (next_offset(r) < r->until || r->piece_count == 0);
 }
 
@@ -230,14 +230,6 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
 
 /* ---- The answer, for one partition ---------------------------------------------------------- */
 
-static void wait_for_next(struct krc_remote *r)
-{
-    const struct krc_cluster_settings *s = &r->cluster->settings;
-    krc_remote_wait(r, krc_backoff_ms(r->cluster, s->retry_backoff_ms, s->retry_backoff_max_ms,
-                                      r->failures));
-    r->failures++;
-}
-
 static void stop(struct krc_remote *r, int rc, int64_t size, int16_t error_code)
 {
     r->rc = rc;
@@ -267,7 +259,7 @@ static void reset(struct krc_remote *r)
         return;
     }
     if (r->piece_count > 0) {
-        wait_for_next(r); /* it is asked again, once the reader stands there */
+        krc_remote_wait(r); /* it is asked again, once the reader stands there */
         return;
     }
     r->out_of_range = true;
@@ -293,7 +285,7 @@ static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
         break;
     }
     if (!krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch))
-        wait_for_next(r);
+        krc_remote_wait(r);
 }
 
 /* How far whole batches reach; `*partial` is the size of the first where it is not whole. */
@@ -376,7 +368,7 @@ static void prefer(struct krc_remote *r, int32_t replica)
     if (node == NULL)
         krc_metadata_refresh(r->cluster);
     if (node == NULL || is_out_of_reach(node) || replica == r->preferred) {
-        wait_for_next(r);
+        krc_remote_wait(r);
         return;
     }
     r->preferred = replica;
@@ -394,7 +386,7 @@ static void take_records(struct krc_session *session, struct krc_remote *r,
         prefer(r, p->preferred_read_replica);
         return; /* such an answer holds no records, and is not the end */
     }
-    r->failures = 0;
+    r->backoff.failures = 0;
     if (p->records.len > 0) {
         keep_piece(session, r, p, frame);
         return;
@@ -453,7 +445,7 @@ static void learn_endpoints(struct krc_cluster *cluster, const struct krc_fetch_
 static void take_response(struct krc_session *session, const struct krc_fetch_response *response,
                           struct krc_frame *frame)
 {
-    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
+    struct krc_cluster *cluster = session->cluster;
     bool alone = count_filled(response) == 0, reopen = false;
     learn_endpoints(cluster, response);
     for (int32_t t = 0; t < response->topic_count; t++)
@@ -475,16 +467,6 @@ static void take_response(struct krc_session *session, const struct krc_fetch_re
         krc_session_reset(session, session->id);
 }
 
-static void back_off(struct krc_session *session)
-{
-    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
-    session->not_before_ms =
-        cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
-                                         cluster->settings.retry_backoff_max_ms,
-                                         session->failures);
-    session->failures++;
-}
-
 /* No answer came.  One that was too large is somebody's batch: whose, shows when each partition is
  * fetched alone. */
 static void lost(struct krc_session *session, const struct krc_answer *answer)
@@ -499,24 +481,24 @@ static void lost(struct krc_session *session, const struct krc_answer *answer)
     for (size_t i = 0; i < session->count; i++)
         session->members[i]->preferred = -1;
     krc_session_reset(session, 0);
-    back_off(session);
+    krc_backoff_fail(session->cluster, &session->backoff);
 }
 
 /* An error of the whole answer: the session is given up. */
 static void refused(struct krc_session *session, int16_t error_code)
 {
-    struct krc_cluster *cluster = session->node->conns[KRC_FOR_FETCHING].cluster;
+    struct krc_cluster *cluster = session->cluster;
     bool is_gone = error_code == KRC_KAFKA_FETCH_SESSION_ID_NOT_FOUND;
     if (error_code == KRC_KAFKA_FETCH_SESSION_TOPIC_ID_ERROR)
         krc_metadata_refresh(cluster);
     krc_session_reset(session, is_gone ? 0 : session->id);
     if (!is_gone)
-        back_off(session);
+        krc_backoff_fail(cluster, &session->backoff);
 }
 
 static void go_on(struct krc_session *session, int32_t id)
 {
-    session->failures = 0;
+    session->backoff.failures = 0;
     if (session->alone > 0)
         session->alone--;
     if (session->epoch == 0 || id == 0)
@@ -559,7 +541,7 @@ static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
 {
     struct krc_session *session = &node->session;
     krc_error error;
-    if (session->in_flight || session->not_before_ms > cluster->now_ms ||
+    if (session->in_flight || session->backoff.not_before_ms > cluster->now_ms ||
         !has_room(cluster, session))
         return;
     krc_arena_reset(&cluster->arena);
@@ -569,7 +551,7 @@ static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
     struct krc_conn *conn = count == 0 ? NULL : krc_node_conn(node, KRC_FOR_FETCHING);
     if (conn != NULL && send(node, conn, list, count, &error) < 0) {
         krc_session_reset(session, session->id);
-        back_off(session);
+        krc_backoff_fail(cluster, &session->backoff);
     }
 }
 
@@ -580,8 +562,8 @@ static int64_t next_wake(struct krc_remotes *all, int64_t now_ms)
         return all->wake_ms;
     all->wake_ms = INT64_MAX;
     for (size_t i = 0; i < all->count; i++)
-        if (all->list[i]->not_before_ms > now_ms)
-            all->wake_ms = krc_sooner(all->wake_ms, all->list[i]->not_before_ms);
+        if (all->list[i]->backoff.not_before_ms > now_ms)
+            all->wake_ms = krc_sooner(all->wake_ms, all->list[i]->backoff.not_before_ms);
     return all->wake_ms;
 }
 
@@ -591,8 +573,8 @@ int64_t krc_fetch_tick(struct krc_cluster *cluster)
     for (size_t i = 0; i < cluster->nodes.count; i++) {
         struct krc_node *node = cluster->nodes.list[i];
         fetch_from(cluster, node);
-        if (node->session.not_before_ms > cluster->now_ms)
-            next_ms = krc_sooner(next_ms, node->session.not_before_ms);
+        if (node->session.backoff.not_before_ms > cluster->now_ms)
+            next_ms = krc_sooner(next_ms, node->session.backoff.not_before_ms);
     }
     return next_ms;
 }

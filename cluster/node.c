@@ -38,7 +38,7 @@ static struct krc_node *new_node(struct krc_cluster *cluster, int32_t id, struct
     }
     for (int i = 0; i < KRC_PURPOSES; i++)
         krc_conn_init(&node->conns[i], cluster, node->host, port);
-    krc_session_init(&node->session, node);
+    krc_session_init(&node->session, cluster);
     return node;
 }
 

@@ -38,8 +38,7 @@ static void put_open(struct krc_cluster *cluster, struct krc_question *q)
 
 void krc_question_ask(struct krc_cluster *cluster, struct krc_question *q)
 {
-    q->failures = 0;
-    q->not_before_ms = 0;
+    q->backoff = (struct krc_backoff){0};
     q->last_error = 0;
     put_open(cluster, q);
 }
@@ -72,10 +71,7 @@ void krc_question_retry(struct krc_cluster *cluster, struct krc_question *q, int
 {
     put_open(cluster, q);
     q->last_error = error_code;
-    q->not_before_ms =
-        cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
-                                         cluster->settings.retry_backoff_max_ms, q->failures);
-    q->failures++;
+    krc_backoff_fail(cluster, &q->backoff);
 }
 
 void krc_question_fail(struct krc_question *q, int code, int16_t error_code)
@@ -383,7 +379,7 @@ static int gather(struct krc_cluster *cluster, struct krc_question *first, struc
         return krc_fail_nomem(error, most * sizeof *list);
     for (struct krc_question *q = first; q != NULL; q = q->next)
         if (q->type == first->type && q->read_committed == first->read_committed &&
-            q->not_before_ms <= cluster->now_ms && conn_for(cluster, q) == conn)
+            q->backoff.not_before_ms <= cluster->now_ms && conn_for(cluster, q) == conn)
             list[count++] = q;
     qsort(list, count, sizeof *list, by_partition);
     for (size_t i = count; i-- > 0;) {
@@ -426,8 +422,8 @@ static bool ask_one_group(struct krc_cluster *cluster, int64_t *next_ms)
     for (struct krc_question *q = cluster->questions.open; q != NULL; q = q->next) {
         if (q->type == KRC_ASKS_COMMITTED)
             continue;
-        if (q->not_before_ms > cluster->now_ms) {
-            *next_ms = krc_sooner(*next_ms, q->not_before_ms);
+        if (q->backoff.not_before_ms > cluster->now_ms) {
+            *next_ms = krc_sooner(*next_ms, q->backoff.not_before_ms);
             continue;
         }
         struct krc_conn *conn = conn_for(cluster, q);

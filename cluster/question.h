@@ -5,6 +5,7 @@
 #ifndef KRC_CLUSTER_QUESTION_H
 #define KRC_CLUSTER_QUESTION_H
 
+#include "cluster/backoff.h"
 #include "cluster/topics.h"
 
 enum krc_question_type {
@@ -24,8 +25,7 @@ struct krc_question {
     int32_t epoch;       /* EPOCH_END */
 
     enum { KRC_UNASKED, KRC_OPEN, KRC_SENT, KRC_TOLD } state;
-    int64_t not_before_ms;
-    int failures;
+    struct krc_backoff backoff;
     int16_t last_error; /* the broker's last code */
 
     int rc;              /* TOLD: KRC_OK, or why not (krc_question_explain) */
@@ -44,8 +44,7 @@ struct krc_questions {
 struct krc_coordinator {
     int32_t node_id; /* -1: not known */
     bool asking;
-    int failures;
-    int64_t not_before_ms;
+    struct krc_backoff backoff;
 };
 
 /* Puts a question; its fields up to `epoch` are set. */

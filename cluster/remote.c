@@ -138,11 +138,11 @@ void krc_remote_want(struct krc_remote *remote, int64_t offset)
     remote->out_of_range = false;
 }
 
-void krc_remote_wait(struct krc_remote *remote, int64_t wait_ms)
+void krc_remote_wait(struct krc_remote *remote)
 {
     struct krc_remotes *all = &remote->cluster->remotes;
-    remote->not_before_ms = remote->cluster->now_ms + wait_ms;
-    all->wake_ms = krc_sooner(all->wake_ms, remote->not_before_ms);
+    krc_backoff_fail(remote->cluster, &remote->backoff);
+    all->wake_ms = krc_sooner(all->wake_ms, remote->backoff.not_before_ms);
 }
 
 void krc_remote_pause(struct krc_remote *remote, bool paused)
@@ -194,8 +194,7 @@ void krc_remote_led_anew(struct krc_remote *remote)
         krc_question_drop(&remote->question);
     krc_remote_discard(remote);
     remote->preferred = -1;
-    remote->not_before_ms = 0;
-    remote->failures = 0;
+    remote->backoff = (struct krc_backoff){0};
     remote->new_epoch = true;
     krc_remote_ready(remote);
 }

@@ -54,8 +54,7 @@ struct krc_remote {
     int32_t preferred; /* a replica to read from instead of the leader; -1 */
     int64_t preferred_to_ms;
     int32_t max_bytes; /* of one answer; more once a batch needs more */
-    int64_t not_before_ms;
-    int failures;
+    struct krc_backoff backoff;
 
     int64_t log_start_offset, last_stable_offset, high_watermark; /* -1: not known */
     int64_t empty_at;     /* a fetch from here found nothing; -1 */
@@ -96,8 +95,8 @@ void krc_remote_discard(struct krc_remote *remote);
 /* The oldest piece is read to its end. */
 void krc_remote_drained(struct krc_remote *remote);
 
-/* It is not fetched for so long. */
-void krc_remote_wait(struct krc_remote *remote, int64_t wait_ms);
+/* What was asked for did not come: it is not fetched for a while. */
+void krc_remote_wait(struct krc_remote *remote);
 
 /* A paused partition is not fetched. */
 void krc_remote_pause(struct krc_remote *remote, bool paused);

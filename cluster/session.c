@@ -4,9 +4,9 @@
 
 #include "cluster/cluster.h"
 
-void krc_session_init(struct krc_session *session, struct krc_node *node)
+void krc_session_init(struct krc_session *session, struct krc_cluster *cluster)
 {
-    *session = (struct krc_session){.node = node};
+    *session = (struct krc_session){.cluster = cluster};
 }
 
 /* After a request that got no answer, or an error: nothing is known of what the broker keeps. */
@@ -25,7 +25,7 @@ void krc_session_reset(struct krc_session *session, int32_t id)
 /* Responses that are still being read are not counted any more. */
 static void forget_frames(struct krc_session *session)
 {
-    struct krc_remotes *all = &session->node->conns[KRC_FOR_FETCHING].cluster->remotes;
+    struct krc_remotes *all = &session->cluster->remotes;
     for (size_t i = 0; i < all->count; i++)
         for (int k = 0; k < all->list[i]->piece_count; k++) {
             struct krc_frame *frame = all->list[i]->pieces[k].frame;

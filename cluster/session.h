@@ -10,9 +10,10 @@
 #ifndef KRC_CLUSTER_SESSION_H
 #define KRC_CLUSTER_SESSION_H
 
+#include "cluster/backoff.h"
 #include "protocol/api.h"
 
-struct krc_node;
+struct krc_cluster;
 struct krc_remote;
 struct krc_topic;
 
@@ -24,13 +25,12 @@ struct krc_forgotten {
 };
 
 struct krc_session {
-    struct krc_node *node;
+    struct krc_cluster *cluster;
     int32_t id, epoch;
     bool by_id;         /* its topics were named by id */
     bool in_flight;
     unsigned undrained; /* responses that some partition has not read to its end */
-    int64_t not_before_ms;
-    int failures;
+    struct krc_backoff backoff;
     int alone;          /* so many fetches name one partition each: a response was too large */
     struct krc_remote **members; /* what the last fetch named, in this session */
     size_t count, capacity;
@@ -39,7 +39,7 @@ struct krc_session {
     size_t forgotten_count;
 };
 
-void krc_session_init(struct krc_session *session, struct krc_node *node);
+void krc_session_init(struct krc_session *session, struct krc_cluster *cluster);
 
 /* The broker is gone, or its session is: all members are fetched afresh.  What is in flight is
  * told first. */

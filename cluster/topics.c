@@ -350,16 +350,6 @@ static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
     note(cluster, topic, text);
 }
 
-static void wait_for_next(struct krc_cluster *cluster)
-{
-    struct krc_topics *topics = &cluster->topics;
-    topics->not_before_ms =
-        cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
-                                         cluster->settings.retry_backoff_max_ms,
-                                         topics->failures);
-    topics->failures++;
-}
-
 static void begin_anew(struct krc_cluster *cluster, const char *why)
 {
     cluster->topics.unanswered_since_ms = -1;
@@ -387,11 +377,11 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
         topics->all_generation = topics->generation;
     topics->fresh_to_ms = cluster->now_ms + cluster->settings.metadata_max_age_ms;
     if (waiting) {
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &topics->backoff);
         topics->refresh = true;
     } else {
-        topics->failures = 0;
-        topics->not_before_ms = cluster->now_ms + cluster->settings.retry_backoff_ms;
+        topics->backoff.failures = 0;
+        topics->backoff.not_before_ms = cluster->now_ms + cluster->settings.retry_backoff_ms;
     }
 }
 
@@ -402,7 +392,7 @@ static void answered(void *arg, const struct krc_answer *answer)
     topics->asking = false;
     if (answer->rc < 0) {
         topics->refresh = true;
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &topics->backoff);
         return;
     }
     const struct krc_metadata_response *response = answer->response;
@@ -413,7 +403,7 @@ static void answered(void *arg, const struct krc_answer *answer)
     }
     if (response->error_code != 0 || response->broker_count <= 0) {
         topics->refresh = true; /* such an answer comes from a broker that just starts */
-        wait_for_next(cluster);
+        krc_backoff_fail(cluster, &topics->backoff);
         return;
     }
     topics->unanswered_since_ms = -1;
@@ -487,8 +477,8 @@ int64_t krc_metadata_tick(struct krc_cluster *cluster)
         return INT64_MAX;
     if (!topics->refresh && cluster->now_ms < topics->fresh_to_ms)
         return topics->fresh_to_ms;
-    if (cluster->now_ms < topics->not_before_ms)
-        return topics->not_before_ms;
+    if (cluster->now_ms < topics->backoff.not_before_ms)
+        return topics->backoff.not_before_ms;
     if (topics->unanswered_since_ms < 0)
         topics->unanswered_since_ms = cluster->now_ms;
     if (is_time_to_begin_anew(cluster))

@@ -5,6 +5,7 @@
 #define KRC_CLUSTER_TOPICS_H
 
 #include "base/place.h"
+#include "cluster/backoff.h"
 #include "protocol/api.h"
 
 struct krc_cluster;
@@ -45,8 +46,7 @@ struct krc_topics {
     bool refresh;             /* as soon as it may be */
     bool asking;
     bool asking_all;          /* for every topic */
-    int failures;             /* attempts without an answer since the last one */
-    int64_t not_before_ms;
+    struct krc_backoff backoff; /* attempts without a whole answer */
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */
     uint64_t generation;      /* counts answers */

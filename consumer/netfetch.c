@@ -48,7 +48,7 @@ static void end_piece(struct krc_netsource *s, int64_t position)
 {
     struct krc_remote *r = s->remote;
     if (r->pieces[0].end <= position && r->pieces[0].end == r->pieces[0].begin)
-        krc_remote_wait(r, r->cluster->settings.retry_backoff_ms);
+        krc_remote_wait(r);
     krc_remote_drained(r);
     s->piece = NULL;
     s->bytes = NULL;

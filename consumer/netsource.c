@@ -114,7 +114,7 @@ static int range(struct krc_source *source, int64_t position, int64_t *start, in
     }
     s->range_start = -1;
     s->remote->out_of_range = false;
-    krc_remote_wait(s->remote, s->remote->cluster->settings.retry_backoff_ms);
+    krc_remote_wait(s->remote);
     return KRC_ANSWERED;
 }
 

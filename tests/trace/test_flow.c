@@ -508,7 +508,7 @@ START_TEST(deleted_while_caught_up)
     put_hole(p, 5);
     world_delete(p, 10);
     put_plain(p, 1);
-    sim_run(600);
+    sim_run(450);
     check_trace("ListOffsets n1 t-0 -2\n"
                 "reset 5 10\n"
                 "Fetch n1 t-0@10\n"
