@@ -171,8 +171,13 @@ static int give_up(struct reading *r, krc_error *error)
 static int after_silence(struct reading *r, krc_error *error)
 {
     int64_t asked = r->options->source.timeout_ms, now = cmd_clock_ms();
-    if (krc_ended(r->krc) || cmd_stop_asked())
+    if (krc_ended(r->krc) || (cmd_stop_asked() && r->options->source.follows))
         return KRC_OK;
+    if (cmd_stop_asked()) {
+        r->failed = true;
+        fputs("krc: stopped before the end\n", stderr);
+        return KRC_OK;
+    }
     if (r->has_store && now >= r->commit_at_ms) {
         int rc = commit(r, error);
         if (rc < 0)

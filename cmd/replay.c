@@ -9,6 +9,7 @@
 #include "cmd/format.h"
 #include "cmd/progress.h"
 #include "cmd/stop.h"
+#include "cmd/times.h"
 
 static const char help_text[] =
     "krc replay --to DIR|sqlite:FILE -b HOST:PORT -t TOPIC|-d DIR [flags]\n"
@@ -43,7 +44,9 @@ struct arguments {
     char **names; /* the accounts' topics, in the order of the results */
     size_t account_count;
     bool failed, lossy;
-    bool told; /* what krc_replay fails of */
+    bool told;    /* what krc_replay fails of */
+    bool gave_up; /* nothing came for --timeout-ms */
+    int64_t taken_at_ms;
 };
 
 /* ---- While it runs ------------------------------------------------------------------------- */
@@ -51,6 +54,7 @@ struct arguments {
 static void on_progress(void *arg, const struct krc_replay_progress *progress)
 {
     struct arguments *arguments = arg;
+    arguments->taken_at_ms = cmd_clock_ms();
     cmd_progress_show(&arguments->progress, progress);
 }
 
@@ -72,8 +76,11 @@ static void on_failure(void *arg, const krc_error *error)
 
 static bool on_stop(void *arg)
 {
-    (void)arg;
-    return cmd_stop_asked();
+    struct arguments *arguments = arg;
+    int64_t patience = arguments->source.timeout_ms;
+    if (patience > 0 && cmd_clock_ms() - arguments->taken_at_ms >= patience)
+        arguments->gave_up = true;
+    return cmd_stop_asked() || arguments->gave_up;
 }
 
 /* A partition that was found while following. */
@@ -151,11 +158,26 @@ static int replay_partitions(struct arguments *arguments, size_t count, krc_erro
     if (options->follow && cmd_selects_more(&arguments->source.selection))
         options->wants = on_found;
     cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
+    arguments->taken_at_ms = cmd_clock_ms();
     cmd_stop_begin(NULL);
     int rc = krc_replay(arguments->source.config, options, error);
     cmd_stop_end();
     cmd_progress_wipe(&arguments->progress);
     return rc;
+}
+
+/* An end that was asked for and not reached is a failure, though nothing is lost by it. */
+static int judge_end(const struct arguments *arguments, krc_error *error)
+{
+    if (arguments->gave_up)
+        return cmd_error(error, KRC_E_TIMEOUT,
+                         "nothing has arrived for %lld ms (--timeout-ms), and the end is not "
+                         "reached: started again, it goes on",
+                         (long long)arguments->source.timeout_ms);
+    if (cmd_stop_asked())
+        return cmd_error(error, KRC_E_STATE,
+                         "stopped before the end: started again, it goes on");
+    return KRC_OK;
 }
 
 static int replay_all(struct arguments *arguments)
@@ -172,6 +194,8 @@ static int replay_all(struct arguments *arguments)
     arguments->options.partitions = parts;
     if (rc == KRC_OK)
         rc = replay_partitions(arguments, count, &error);
+    if (rc == KRC_OK && !arguments->options.follow)
+        rc = judge_end(arguments, &error);
     if (rc == KRC_E_INVALID)
         status = cmd_usage("replay: %s", error.message);
     else if (rc < 0)

@@ -415,8 +415,11 @@ static void tell_missing(struct listing *listing)
         if (found)
             continue;
         listing->failed = true;
-        fprintf(stderr, "krc: %s no such partition of topic %s\n", listing->where,
-                cmd_selected_topic(selection, i));
+        const char *topic = cmd_selected_topic(selection, i);
+        fprintf(stderr, "krc: %s no such partition of topic %s%s\n", listing->where, topic,
+                topic[0] == '^' && cmd_source_is_cluster(listing->source)
+                    ? " (internal ones match with -X exclude.internal.topics=false)"
+                    : "");
     }
     if (!listing->failed)
         cmd_each_named(selection, tell_if_missing, listing);

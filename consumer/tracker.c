@@ -127,11 +127,14 @@ static int refused(const struct krc_tracker *t, enum krc_reset_cause cause, krc_
     if (end >= 0)
         snprintf(range, sizeof range, " (the log is %lld to %lld)",
                  (long long)log.log_start_offset, (long long)end);
+    char at[40] = "";
+    if (t->offsets.position >= 0)
+        snprintf(at, sizeof at, " at offset %lld", (long long)t->offsets.position);
     int rc = krc_fail(error, codes[cause],
-                      "%s-%d at offset %lld: %s%s, and auto.offset.reset is none; choose an "
-                      "offset, or another policy",
-                      t->place->topic, (int)t->place->partition, (long long)t->offsets.position,
-                      krc_reset_cause_text(cause), range);
+                      "%s-%d%s: %s%s, and auto.offset.reset is none; choose an offset, or another "
+                      "policy",
+                      t->place->topic, (int)t->place->partition, at, krc_reset_cause_text(cause),
+                      range);
     krc_error_at(error, t->place->topic, t->place->partition, t->offsets.position, -1);
     return rc;
 }

@@ -608,7 +608,8 @@ typedef struct krc_replay_options {
                              after a second without data */
     const struct krc_replay_partition *partitions;
     size_t partition_count;
-    bool (*stop)(void *arg); /* asked several times a second: true commits and ends */
+    bool (*stop)(void *arg); /* asked several times a second: true ends.  Following, what was taken
+                                is committed; else the next call goes on from the last commit */
     bool (*wants)(void *arg, const char *topic, int32_t partition); /* following: whether to add a
                                 partition that was found meanwhile */
     void *arg; /* for the callbacks, any of which may be NULL; they come one at a time, with

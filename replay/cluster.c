@@ -98,7 +98,7 @@ static bool is_mine(const struct job *job, const char *topic, int32_t partition)
 static void end_part(struct job *job, struct krc_replay_part *part, int rc, krc_error *error)
 {
     size_t at = 0;
-    bool whole = rc >= 0;
+    bool whole = rc >= 0 && part->tracker.offsets.state == KRC_ENDED;
     rc = krc_replay_finish(part, rc, error);
     if (rc >= 0 && whole)
         rc = krc_replay_close_cluster(part, job->codecs, error);

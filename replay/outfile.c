@@ -53,6 +53,10 @@ int krc_outfile_open(struct krc_outfile *out, int folder, const char *folder_pat
                         "%s is gone, but %lld bytes of it were committed: put the file back, or "
                         "begin anew in an empty folder",
                         out->path, (long long)length);
+    if (out->fd < 0 && errno == ENAMETOOLONG)
+        return krc_fail(error, KRC_E_IO,
+                        "the file system takes no name as long as %s: use --format segment, or "
+                        "--to sqlite:FILE", name);
     if (out->fd < 0)
         return krc_fail_errno(error, "cannot open %s", out->path);
     out->folder = folder;

@@ -180,8 +180,18 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error)
     return commit(part, &now, error);
 }
 
+/* Where commit points shall depend on data alone, a stop is none: the next run goes on from the
+ * last one, as after a kill. */
+static bool is_cut_short(const struct krc_replay_part *part)
+{
+    return part->run->stopped && !part->run->options->follow &&
+           part->tracker.offsets.state != KRC_ENDED;
+}
+
 static int finish(struct krc_replay_part *part, krc_error *error)
 {
+    if (is_cut_short(part))
+        return KRC_OK;
     KRC_TRY(krc_replay_commit(part, error));
     return krc_replay_close_folder(part, error);
 }

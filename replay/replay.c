@@ -68,9 +68,10 @@ bool krc_replay_stopped(struct krc_replay_run *run)
     if (options->stop == NULL)
         return false;
     pthread_mutex_lock(&run->mutex);
-    bool stops = options->stop(options->arg);
+    if (options->stop(options->arg))
+        run->stopped = true;
     pthread_mutex_unlock(&run->mutex);
-    return stops;
+    return run->stopped;
 }
 
 static void replay_logs(struct krc_replay_run *run)

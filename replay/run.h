@@ -22,6 +22,7 @@ struct krc_replay_run {
     size_t jobs;
     size_t next;           /* the partition that is taken next; the job, of a cluster */
     atomic_bool ends;      /* no more is to be begun, for it would fail too */
+    atomic_bool stopped;   /* `stop` said so */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
     bool told_unprotected;
     struct krc_replay_progress progress;
