@@ -101,7 +101,8 @@ def size(folder):
 
 
 def replay_killed(folder, bootstrap, name, flags, most):
-    """Killed each time that some more has been written, until it gets to the end."""
+    """Killed, or stopped by Ctrl-C, each time that some more has been written, until it gets to the
+    end."""
     to, kills = f"{folder}/{name}", 0
     while True:
         goal = size(to) + random.randrange(most)
@@ -111,7 +112,10 @@ def replay_killed(folder, bootstrap, name, flags, most):
             pass
         if replay.process.poll() is not None:
             break
-        replay.kill()
+        if kills % 2 == 0:
+            replay.kill()
+        elif replay.interrupt().status == 0:
+            break
         kills += 1
     replay.wait().expect(0)
     check(f"{name}, kills", None if kills > 2 else f"{kills}")
