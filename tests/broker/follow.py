@@ -173,10 +173,26 @@ def followed_to_the_end(online):
                                 [account[p]["delivered"] for p in sorted(account)]))
 
 
+def overlapping(online):
+    """Offset 0 is of a transaction that commits behind the last stable offset, 1: segments that end
+    there read as committed."""
+    online.helper("create", "overlap", 1)
+    online.helper("overlap", "overlap", 0)
+    flags = ["-q", *online.source, "-t", "overlap"]
+    row = run("read", *flags, "-e", "--account", "json").expect(0).account()["overlap", 0]
+    check("an open transaction's account", differ(
+        [0, 1, 1, 3], [row[name] for name in ("from", "to", "delivered", "undecided")]))
+    for _ in range(2):
+        krc("replay", *flags, "--to", f"{online.folder}/overlap", "--format", "segment")
+        check("segments that end inside a transaction", differ(b"0\n", krc(
+            "read", "-q", "-d", f"{online.folder}/overlap", "-f", "%o\\n")))
+
+
 def check_restarted(online):
     online.broker.start()
     for what, part, *more in (("a replay begun from the folder", continue_online),
                               ("many partitions", many),
+                              ("transactions that overlap", overlapping),
                               ("krc read that follows", read_follows),
                               ("a replay that waits", followed_to_the_end),
                               ("a replay that is interrupted", interrupted),

@@ -58,6 +58,7 @@ public final class Helper {
         case "send": return send(words);
         case "send-large": return sendLarge(words.get(0), integer(words.get(1)));
         case "open": return open(partition(words, 0), integer(words.get(2)));
+        case "overlap": return overlap(partition(words, 0));
         case "load": return load(words);
         case "loaded": return loaded(words.get(0));
         case "unload": return unload(words.get(0));
@@ -126,6 +127,22 @@ public final class Helper {
             producer.send(new ProducerRecord<>(partition.topic(), partition.partition(), null,
                                                bytes("open:" + i)));
         producer.flush();
+        return "";
+    }
+
+    /** A transaction that commits while another, which began in it, stays open. */
+    String overlap(TopicPartition partition) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer =
+                 open(Map.of("transactional.id", "overlap-" + partition))) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>(partition.topic(), partition.partition(), null,
+                                               bytes("first"))).get();
+            open(partition, 1);
+            producer.send(new ProducerRecord<>(partition.topic(), partition.partition(), null,
+                                               bytes("second"))).get();
+            producer.commitTransaction();
+        }
         return "";
     }
 
