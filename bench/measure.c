@@ -3,7 +3,9 @@
  *
  *     measure FILE COMMAND [ARGUMENT...]      "CPU-SECONDS WALL-SECONDS PEAK-KILOBYTES"
  */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,6 +30,7 @@ int main(int argc, char **argv)
     double start = now();
     pid_t child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execvp(argv[2], argv + 2);
         _exit(127);
     }

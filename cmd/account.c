@@ -87,6 +87,7 @@ bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *eve
         fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,
                 event->message);
     else if (wanted)
-        fprintf(stderr, "krc: %s\n", event->message);
+        fprintf(stderr, "krc: %s%s%s\n", event->topic, event->topic[0] != '\0' ? ": " : "",
+                event->message);
     return lossy;
 }

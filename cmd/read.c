@@ -41,11 +41,30 @@ static const char help_text[] =
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* What was read of a history that has ended is a row of its own. */
+static void keep_account(struct reading *r, const struct krc_event *event)
+{
+    struct cmd_account *ended =
+        realloc(r->ended, (r->ended_count + 1) * sizeof *ended);
+    if (ended == NULL) {
+        r->failed = true;
+        fprintf(stderr, "krc: %s-%d: out of memory for the account of what was read so far\n",
+                event->topic, (int)event->partition);
+        return;
+    }
+    r->ended = ended;
+    ended[r->ended_count++] =
+        (struct cmd_account){event->topic, event->partition, event->account, 0};
+}
+
 static void tell_events(struct reading *r)
 {
     struct krc_event event;
-    while (krc_event_next(r->krc, &event) == 1)
+    while (krc_event_next(r->krc, &event) == 1) {
         r->lossy |= cmd_tell_event(&r->options->source, &event);
+        if (event.account.to > event.account.from)
+            keep_account(r, &event);
+    }
 }
 
 static int add_part(struct reading *r, const struct krc_batch_info *info, krc_error *error)
@@ -290,10 +309,12 @@ static int end(struct reading *r, krc_error *error)
 /* Not of partitions that were not begun. */
 static int tell_accounts(struct reading *r, krc_error *error)
 {
-    size_t count = 0;
-    struct cmd_account *accounts = calloc(r->count + 1, sizeof *accounts);
+    size_t count = r->ended_count;
+    struct cmd_account *accounts = calloc(count + r->count + 1, sizeof *accounts);
     if (accounts == NULL)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    if (count > 0)
+        memcpy(accounts, r->ended, count * sizeof *accounts);
     for (size_t i = 0; i < r->count; i++) {
         struct krc_position p;
         const char *topic = r->parts[i].topic;
@@ -332,6 +353,7 @@ static int read_all(const struct read_options *options)
     cmd_stop_end();
     krc_close(r.krc);
     krc_text_free(r.out);
+    free(r.ended);
     free(r.parts);
     free(r.tallies);
     return rc != KRC_OK || r.failed ? CMD_FAILED : r.lossy ? CMD_LOSS : CMD_DONE;

@@ -6,6 +6,7 @@
 
 #include <krc-tools.h>
 
+#include "cmd/account.h"
 #include "cmd/format.h"
 #include "cmd/source.h"
 
@@ -31,6 +32,8 @@ struct reading {
     krc *krc;
     krc_text *out; /* what stdout has not taken yet */
     struct krc_replay_partition *parts;
+    struct cmd_account *ended; /* of histories that have ended while they were read */
+    size_t ended_count;
     struct read_tally *tallies; /* one for each */
     size_t count;
     size_t at;        /* the one whose batches come now */

@@ -67,7 +67,9 @@ static void describe_loss(const struct krc_offset_update *u, char *text, size_t 
         snprintf(text, size, "what was lost is unknown, and a new history begins");
 }
 
-static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u)
+/* `before` is the account before it. */
+static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u,
+                       const struct krc_account *before)
 {
     static const enum krc_event_type types[] = {
         [KRC_CAUSE_NONE] = KRC_EVENT_RESET,
@@ -81,6 +83,8 @@ static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u)
         t->place->topic_id = t->source->topic_id;
     describe_loss(u, loss, sizeof loss);
     struct krc_event event = event_at(t, types[u->cause], u->from, u->to);
+    if (u->new_history)
+        event.account = *before;
     snprintf(event.message, sizeof event.message, "%s: reset from %lld to %lld; %s",
              krc_reset_cause_text(u->cause), (long long)u->from, (long long)u->to, loss);
     t->on_event(t->arg, &event, u);
@@ -146,12 +150,13 @@ static enum krc_reset_policy policy_of(const struct krc_tracker *t)
 
 static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error *error)
 {
+    struct krc_account before = t->offsets.account;
     event.match = t->todo.generation;
     int rc = krc_offsets_step(&t->offsets, &event, &t->todo, error);
     krc_error_at(rc < 0 ? error : NULL, t->place->topic, t->place->partition, -1, -1);
     KRC_TRY(rc);
     if (t->todo.reset)
-        tell_reset(t, &t->todo);
+        tell_reset(t, &t->todo, &before);
     if (t->todo.reset && t->source->ops->reset != NULL)
         t->source->ops->reset(t->source);
     return event.type == KRC_ON_RESET_REFUSED ? refused(t, event.cause, error) : KRC_OK;

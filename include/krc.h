@@ -512,6 +512,8 @@ struct krc_event {
     const char *topic; /* valid until krc_close */
     int32_t partition;
     int64_t from, to;
+    struct krc_account account; /* TRUNCATED, RECREATED: of what was read of the history that has
+                                   ended; the next one's begins anew */
     char message[512]; /* one sentence */
 };
 

@@ -248,10 +248,20 @@ static void commit_quiet(struct job *job)
     }
 }
 
+static bool has_failed(struct krc_replay_run *run)
+{
+    pthread_mutex_lock(&run->mutex);
+    bool failed = run->rc < 0;
+    pthread_mutex_unlock(&run->mutex);
+    return failed;
+}
+
+/* With nothing left to read, more may still be found; but not after a failure, which is to be
+ * seen. */
 static bool is_over(struct job *job)
 {
     struct krc_replay_run *run = job->run;
-    bool may_come = run->options->follow && run->options->wants != NULL;
+    bool may_come = run->options->follow && run->options->wants != NULL && !has_failed(run);
     return run->ends || run->records_left <= 0 || (job->count == 0 && !may_come) ||
            krc_replay_stopped(run);
 }

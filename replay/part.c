@@ -65,7 +65,7 @@ static void tell_result(struct krc_replay_part *part)
         .history = part->ledger.history,
         .account = part->diverged == KRC_EVENT_NOTE
                        ? krc_ledger_account(&part->ledger, &part->tracker.offsets.acked)
-                       : part->ledger.base,
+                       : part->committed,
         .undecided = part->tracker.source->ops->undecided(part->tracker.source),
     };
     if (run->options->result == NULL)
@@ -100,7 +100,7 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
                     part->place.topic, (int)part->place.partition,
                     recreated ? "deleted and made again"
                               : "truncated to an offset before that",
-                    (long long)part->ledger.base.to);
+                    (long long)part->committed.to);
 }
 
 static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
@@ -119,6 +119,7 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
     if (rc < 0 && in_transaction)
         part->sink.in_transaction = false; /* it was rolled back */
     KRC_TRY(rc);
+    part->committed = krc_ledger_account(&part->ledger, &point->account);
     krc_ledger_committed(&part->ledger, part->ledger.reset_count);
     krc_sink_committed(&part->sink);
     if (run->writer == part)
@@ -262,6 +263,7 @@ int krc_replay_begin(struct krc_replay_part *part, struct krc_source *source, kr
     int known = load(part, &start, &stored, error);
     krc_committer_resume(&run->committer);
     KRC_TRY(known);
+    part->committed = part->ledger.base;
     if (krc_ledger_unprotected(&part->ledger, &start))
         tell_unprotected(part);
     KRC_TRY(krc_sink_open(&part->sink, &run->sinks, &part->place, known ? &stored : NULL,

@@ -38,6 +38,7 @@ struct krc_replay_part {
     struct krc_tracker tracker;
     struct krc_sink sink;
     struct krc_ledger ledger;
+    struct krc_account committed; /* of all that this history's output holds */
     enum krc_event_type diverged; /* TRUNCATED or RECREATED: and may not go on; else NOTE */
     int64_t told, total;          /* offsets told to `progress` */
     const struct krc_chunk *chunk; /* a cluster's: that the last item lies in */
