@@ -122,7 +122,9 @@ static void describe(const struct krc_node *node, char *text, size_t size)
     size_t len = strlen(text);
     snprintf(text + len, size - len, "%s%s%s%s:%d: %s", len > 0 ? "; " : "", is_v6 ? "[" : "",
              node->host, is_v6 ? "]" : "", (int)node->port,
-             conn->error[0] != '\0' ? conn->error : states[conn->state]);
+             conn->error[0] != '\0'                                    ? conn->error
+             : conn->state == KRC_CONN_READY && conn->in_flight == 0 ? "it is connected"
+                                                                     : states[conn->state]);
 }
 
 void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size)

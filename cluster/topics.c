@@ -214,9 +214,30 @@ static void forget_leaders(struct krc_topic *topic)
     topic->cleanup = KRC_CLEANUP_UNKNOWN;
 }
 
+static void note(struct krc_cluster *cluster, const struct krc_topic *topic, const char *text)
+{
+    if (cluster->note != NULL)
+        cluster->note(cluster->note_arg, topic->name, text);
+}
+
+/* Who reads it shall know why nothing comes. */
+static void note_leaderless(struct krc_cluster *cluster, const struct krc_topic *topic,
+                            int32_t index, struct krc_topic_partition *p)
+{
+    char text[96];
+    if (p->leader_id >= 0 || p->remote == NULL) {
+        p->is_told = p->is_told && p->leader_id < 0;
+        return;
+    }
+    snprintf(text, sizeof text, "partition %d has no leader: it is waited for", (int)index);
+    if (!p->is_told)
+        note(cluster, topic, text);
+    p->is_told = true;
+}
+
 /* Epochs are told by brokers that may lag behind one another: an older one says nothing. */
-static void take_partition(struct krc_topic *topic, const struct krc_metadata_partition *from,
-                           int16_t version)
+static void take_partition(struct krc_cluster *cluster, struct krc_topic *topic,
+                           const struct krc_metadata_partition *from, int16_t version)
 {
     struct krc_topic_partition *p = krc_topic_partition(topic, from->index);
     int32_t epoch = version >= 9 ? from->leader_epoch : -1;
@@ -225,6 +246,7 @@ static void take_partition(struct krc_topic *topic, const struct krc_metadata_pa
     p->error_code = from->error_code;
     copy_replicas(p, from);
     set_leader(p, from->leader_id, epoch);
+    note_leaderless(cluster, topic, from->index, p);
 }
 
 /* Indexes count from 0 without a gap; an answer that says otherwise is not believed. */
@@ -240,12 +262,6 @@ static int32_t count_partitions(const struct krc_metadata_topic *from)
 static bool is_same_id(const struct krc_uuid *a, const struct krc_uuid *b)
 {
     return krc_uuid_is_zero(a) || krc_uuid_is_zero(b) || krc_uuid_equal(a, b);
-}
-
-static void note(struct krc_cluster *cluster, const struct krc_topic *topic, const char *text)
-{
-    if (cluster->note != NULL)
-        cluster->note(cluster->note_arg, topic->name, text);
 }
 
 /* A topic that was made again with fewer partitions. */
@@ -295,7 +311,7 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     topic->is_known = topic->is_known || count > 0;
     topic->was_missing = false;
     for (int32_t i = 0; i < from->partition_count && count > 0; i++)
-        take_partition(topic, &from->partitions[i], version);
+        take_partition(cluster, topic, &from->partitions[i], version);
 }
 
 static void take_brokers(struct krc_cluster *cluster, const struct krc_metadata_response *from)

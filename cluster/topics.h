@@ -19,6 +19,7 @@ struct krc_topic_partition {
     int32_t *eligible;      /* leader replicas; known after krc_describe_leaders */
     int32_t eligible_count; /* -1: not known */
     struct krc_remote *remote; /* that is read; NULL */
+    bool is_told;              /* that nobody leads it */
     void *reader;              /* whose it is, or was; NULL: nobody's */
 };
 

@@ -173,17 +173,19 @@ static int next_batch(struct reading *r, krc_batch **batch, krc_error *error)
     return rc;
 }
 
-/* Nothing has come for as long as the user wants to wait. */
+/* Nothing has come for as long as the user wants to wait.  What came is accounted for. */
 static int give_up(struct reading *r, krc_error *error)
 {
     char brokers[512];
     krc_describe_brokers(r->krc, brokers, sizeof brokers);
     if (r->options->source.follows)
         return KRC_OK;
-    return cmd_error(error, KRC_E_TIMEOUT,
-                     "nothing has arrived for %lld ms (--timeout-ms), and the end is not reached: "
-                     "%s",
-                     (long long)r->options->source.timeout_ms, brokers);
+    cmd_error(error, KRC_E_TIMEOUT,
+              "nothing has arrived for %lld ms (--timeout-ms), and the end is not reached: %s",
+              (long long)r->options->source.timeout_ms, brokers);
+    cmd_fail(error);
+    r->failed = true;
+    return KRC_OK;
 }
 
 /* 1: go on. */

@@ -223,7 +223,7 @@ static int ask_round(krc *handle, struct krc_offset_query *queries, size_t count
             of[asked++] = &queries[i];
     KRC_TRY(krc_net_ask(handle->net, questions, asked, error));
     for (size_t i = 0; i < asked; i++) {
-        of[i]->offset = questions[i].offset;
+        of[i]->offset = questions[i].rc < 0 ? -1 : questions[i].offset;
         if (questions[i].rc < 0)
             (void)krc_question_explain(&questions[i], &of[i]->error);
     }

@@ -181,15 +181,34 @@ static bool any_told(const struct krc_question *questions, size_t count)
     return false;
 }
 
+/* Whether what is not answered is not going to be: metadata has said often enough since `before`
+ * that nobody leads these partitions. */
+static bool nobody_leads(const struct krc_net *net, uint64_t before,
+                         const struct krc_question *questions, size_t count)
+{
+    if (net->cluster.topics.generation < before + TRIES)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct krc_topic_partition *p =
+            krc_topic_partition(questions[i].topic, questions[i].partition);
+        if (questions[i].state != KRC_TOLD && p != NULL && p->leader_id >= 0)
+            return false;
+    }
+    return true;
+}
+
 int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t count,
                 krc_error *error)
 {
     int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
+    uint64_t before = net->cluster.topics.generation;
     int rc = KRC_OK;
     for (size_t i = 0; i < count; i++)
         krc_question_ask(&net->cluster, &questions[i]);
     while (rc >= 0 && !all_told(questions, count))
-        rc = wait_on(net, deadline_ms, "the brokers did not answer", error);
+        rc = nobody_leads(net, before, questions, count)
+                 ? krc_fail(error, KRC_E_TIMEOUT, "nobody leads the partitions that are asked for")
+                 : wait_on(net, deadline_ms, "the brokers did not answer", error);
     bool any = rc == KRC_E_TIMEOUT && any_told(questions, count);
     for (size_t i = 0; rc < 0 && i < count; i++) {
         bool is_late = questions[i].state != KRC_TOLD;
