@@ -16,7 +16,7 @@ static void on_signal(int number)
 static void set_handler(void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler,
-                               .sa_flags = handler == SIG_DFL ? 0 : (int)SA_RESETHAND};
+                               .sa_flags = handler == SIG_IGN ? 0 : (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -30,7 +30,7 @@ void cmd_stop_begin(krc *handle)
 
 void cmd_stop_end(void)
 {
-    set_handler(SIG_DFL);
+    set_handler(SIG_IGN); /* the end is near */
     waiting = NULL;
 }
 

@@ -301,6 +301,7 @@ void krc_replay_cluster(struct krc_replay_run *run, size_t number, size_t jobs)
         rc = krc_fail_nomem(&error, 1);
     if (rc < 0) {
         krc_replay_failed(run, rc, &error);
+        run->ends = true; /* its share would be missing, and nobody would see why */
     } else {
         begin_parts(&job);
         read_parts(&job);
