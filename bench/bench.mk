@@ -22,7 +22,8 @@ $(PEERS)/rdkafka-debian: bench/peers/rdkafka.c bench/checksum.h
 	$(Q)$(RDKAFKA) -o $@ -lrdkafka
 $(PEERS)/rdkafka-wheel: bench/peers/rdkafka.c bench/checksum.h
 	@rm -rf $(PEERS)/wheel
-	@python3 -m pip install -q --no-deps --only-binary :all: --target $(PEERS)/wheel $(WHEEL)
+	@python3 -m pip install -q --root-user-action=ignore --no-deps --only-binary :all: \
+	    --target $(PEERS)/wheel $(WHEEL)
 	$(Q)$(RDKAFKA) -o $@ $(PEERS)/wheel/*.libs/librdkafka-*.so.1 \
 	    -Wl,-rpath,'$$ORIGIN/wheel/confluent_kafka.libs'
 $(PEERS)/franz: $(wildcard bench/peers/franz/*)
@@ -34,7 +35,7 @@ $(PEERS)/JavaReader.class: bench/peers/JavaReader.java $(JARS)
 bench-peers: $(addprefix $(PEERS)/,rdkafka-debian rdkafka-wheel franz JavaReader.class)
 
 .PHONY: bench
-bench: $(BENCH_BIN) $(BUILD)/krc $(BUILD)/examples/checksum ## krc beside others; BENCH_RECORDS=2000000 BENCH_RUNS=5
+bench: $(BENCH_BIN) $(BUILD)/krc $(BUILD)/examples/checksum ## krc beside other clients
 	@scripts/setup bench
 	@$(MAKE) -k -s bench-peers || echo "bench: goes on without what could not be built" >&2
 	@$(MAKE) -s $(BROKERS)/$(NEWEST)/classes

@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+"""krc beside other clients, on one real broker: `make bench`, which builds what is needed.
+
+    peers.py FOLDERS        writes bench/RESULTS.md; FOLDERS is what bench/run has said
+
+BENCH_RECORDS, BENCH_RUNS, BENCH_CODECS ("none zstd"), BENCH_SECTIONS and BENCH_DIR narrow it.
+"""
+import datetime
+import os
+import platform
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../tests/broker")
+
+from loaded import Broker, generate  # noqa: E402
+from measure import BUILD, Runs, both, ratio, table  # noqa: E402
+from processes import BROKERS, NEWEST, end_all  # noqa: E402
+
+RECORDS = int(os.environ.get("BENCH_RECORDS", 2_000_000))
+RUNS = int(os.environ.get("BENCH_RUNS", 5))
+CODECS = os.environ.get("BENCH_CODECS", "none lz4 snappy zstd gzip").split()
+JARS = os.environ.get("JARS", f"{BROKERS}/{NEWEST}/libs")
+RESULTS = os.environ.get("BENCH_RESULTS", f"{HERE}/RESULTS.md")
+VALUE_BYTES = 93  # makes records of about 107 bytes
+SIZES = {10: RECORDS, 10_000: RECORDS // 100, 1_000_000: RECORDS // 10_000}  # bytes: records
+SIZE_RUNS = min(RUNS, 3)
+JAVA_RUNS = 3     # it takes long
+IDLE_SECONDS, IDLE_PARTITIONS, IDLE_RUNS = 20, 2000, 2
+KRC = "krc"
+READERS = {
+    KRC: [f"{BUILD}/bench/krc_reader"],
+    "librdkafka, Debian's": [f"{BUILD}/peers/rdkafka-debian"],
+    "librdkafka, PyPI's": [f"{BUILD}/peers/rdkafka-wheel"],
+    "franz-go": [f"{BUILD}/peers/franz"],
+    "Java": ["java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+             "-cp", f"{BUILD}/peers:{JARS}/*", "JavaReader"],
+}
+FOLLOW = (KRC, "librdkafka, Debian's", "librdkafka, PyPI's")  # know how to
+BUILT = {"Java": f"{BUILD}/peers/JavaReader.class"}  # where it is not the command
+KCAT = "kcat"
+AT_THE_END = ["-X", "fetch.wait.max.ms=10"]  # a broker would keep the last, empty answer for 500
+COLUMNS = ["reader", "CPU s", "M/CPU s", "CPU × krc", "wall s", "wall × krc", "peak MB"]
+report = []
+
+
+def say(text):
+    print(text, flush=True)
+    report.append(text)
+
+
+# ---- Who takes part
+
+def present(names=tuple(READERS)):
+    return {name: READERS[name] for name in names
+            if os.path.exists(BUILT.get(name, READERS[name][0]))}
+
+
+def output(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    return done.stdout.decode().strip()
+
+
+def introduce():
+    say(f"# krc beside other clients\n\nMade by `make bench`, {datetime.date.today()}. "
+        f"{os.cpu_count()} processors: {processor()}; Linux {platform.release()}.\n"
+        f"Broker: Apache Kafka {NEWEST}, on the same machine, over loopback, PLAINTEXT.\n")
+    there = present()
+    for name in READERS:
+        version = output(*there[name]) if name in there else "MISSING: it could not be built"
+        if name == KRC:
+            version += f", commit {output('git', 'describe', '--always', '--dirty')}"
+        say(f"- {name}: {version}")
+    say(f"- kcat: {kcat_version()}\n")
+
+
+def processor():
+    with open("/proc/cpuinfo") as info:
+        return re.search(r"model name\s*: (.*)", info.read())[1]
+
+
+def kcat_version():
+    if shutil.which(KCAT) is None:
+        return "MISSING: it is not installed"
+    return re.search(r"Version (\S+.*)", output(KCAT, "-V"))[1]
+
+
+# ---- Readers
+
+def in_turns(commands, work, runs=RUNS, limits={}):
+    """The runs of each, one after the other, and that again."""
+    taken = {name: Runs() for name in commands}
+    for i in range(runs):
+        for name, command in commands.items():
+            if i < limits.get(name, runs):
+                taken[name].run(command, work)
+    return taken
+
+
+def same_records(taken):
+    """How many records all have summed up; ends the run where one has read something else."""
+    said = {line: name for name, runs in taken.items() for line in runs.said}
+    if len(said) != 1:
+        raise SystemExit(f"the readers have read different things: {said}")
+    return int(next(iter(said)).split()[0])
+
+
+def reader_rows(what, taken):
+    records, krc = same_records(taken), taken[KRC]
+    for name, runs in taken.items():
+        yield [what, name, both(runs.cpu), f"{records / 1e6 / statistics.median(runs.cpu):.2f}",
+               ratio(runs.cpu, krc.cpu), both(runs.wall), ratio(runs.wall, krc.wall),
+               both(runs.peak, "{:.1f}")]
+
+
+def measure_codec(broker, codec, work):
+    topic = f"bench-{codec}"
+    commands = {name: [*command, broker.bootstrap, topic, "1"]
+                for name, command in present().items()}
+    commands["wall"] = [f"{BUILD}/bench/wall", *broker.segments(topic)]
+    in_turns(commands, work, 1)  # for the broker's compiler and the page cache
+    return in_turns(commands, work, limits={"Java": JAVA_RUNS})
+
+
+def measure_readers(work):
+    topics = {f"bench-{codec}": generate(BUILD, f"{work}/{codec}", codec, RECORDS, VALUE_BYTES)
+              for codec in CODECS}
+    with Broker(f"{work}/broker", topics) as broker:
+        rows = [row for codec in CODECS
+                for row in reader_rows(codec, measure_codec(broker, codec, work))]
+    say(f"## Readers\n\n{RECORDS:,} records of about 107 bytes in transactions of 20,000, of "
+        f"which 6 % are aborted,\nin batches of 16 KB in one partition; read_committed, else "
+        f"defaults (librdkafka and kcat,\nwhich know a log's end by an empty answer, get it "
+        f"after 10 ms instead of 500). Every reader is a whole process\nthat sums up offset, "
+        f"timestamp, lengths and first byte of each record, all to the same checksum. {RUNS} "
+        f"runs each\n(Java {min(JAVA_RUNS, RUNS)}), in turns. Minimum / median; ratios and rates "
+        f"are of medians; a rate is million delivered records per\nCPU second. The wall: "
+        f"receiving the same bytes from sendfile, and the bare decode loop.\n")
+    say(table(["codec", *COLUMNS], rows))
+
+
+# ---- The command
+
+def measure_commands(work):
+    topics = {"bench-none": generate(BUILD, f"{work}/none", "none", RECORDS, VALUE_BYTES)}
+    with Broker(f"{work}/broker", topics) as broker:
+        taken = measure_files(broker, work)
+    rows = [[name, both(runs.cpu), ratio(runs.cpu, taken[base].cpu), both(runs.wall),
+             ratio(runs.wall, taken[base].wall), both(runs.peak, "{:.1f}")]
+            for name, base, runs in compared(taken)]
+    say(f"## The command\n\nThe same {RECORDS:,} records, uncompressed, in turns, {RUNS} runs "
+        f"each. krc's replays commit durably and\nexactly once; what kcat writes is not flushed. dd: "
+        f"`bs=1M conv=fdatasync`, of the broker's segment. Ratios are of\nmedians, to the krc "
+        f"that does the same.\n")
+    say(table(["command", "CPU s", "CPU × krc", "wall s", "wall × krc", "peak MB"], rows))
+
+
+def compared(taken):
+    """With the name of the krc to compare with: the one before."""
+    base = None
+    for name, runs in taken.items():
+        base = name if name.startswith(KRC) else base
+        yield name, base, runs
+
+
+def measure_files(broker, work):
+    krc, from_broker = f"{BUILD}/krc", ["-b", broker.bootstrap, "-t", "bench-none"]
+    replay = [krc, "replay", *from_broker, "-q", "--to", f"{work}/out"]
+    kcat = [KCAT, "-C", *from_broker, "-p", "0", "-o", "beginning", "-e", "-q",
+            *AT_THE_END]
+    commands = {
+        "krc read --digest": [krc, "read", *from_broker, "-e", "--digest"],
+        "kcat, to nowhere": [*kcat, "-f", ""],
+        "krc replay (JSON)": replay,
+        "kcat -J": [*kcat, "-J"],
+        "krc replay --format raw": [*replay, "--format", "raw"],
+        "kcat": kcat,
+        "krc replay --format segment": [*replay, "--format", "segment"],
+        "dd": ["dd", f"if={broker.segments('bench-none')[0]}", f"of={work}/copy", "bs=1M",
+               "conv=fdatasync"],
+    }
+    if shutil.which(KCAT) is None:
+        commands = {name: c for name, c in commands.items() if c[0] != KCAT}
+    taken = {name: Runs() for name in commands}
+    for _ in range(RUNS):
+        for name, command in commands.items():
+            with open("/dev/null" if "nowhere" in name else f"{work}/file", "wb") as file:
+                taken[name].run(command, work, file)
+            shutil.rmtree(f"{work}/out", ignore_errors=True)
+    return taken
+
+
+# ---- Many partitions that have nothing to say
+
+def measure_idle(work):
+    one = generate(BUILD, f"{work}/one", "none", 1, VALUE_BYTES)
+    topics = {"idle": [None] * (IDLE_PARTITIONS - 1) + one}
+    with Broker(f"{work}/broker", topics) as broker:
+        arguments = [broker.bootstrap, "idle", str(IDLE_PARTITIONS)]
+        commands = {name: [*command, *arguments] for name, command in present(FOLLOW).items()}
+        for command in commands.values():
+            Runs().run([*command, str(IDLE_SECONDS / 4)], work)  # for the broker's compiler
+        rest = broker_alone(broker)
+        rows = [idle_row(name, [*command, str(IDLE_SECONDS)], broker, rest, work)
+                for _ in range(IDLE_RUNS) for name, command in commands.items()]
+    say(f"## {IDLE_PARTITIONS:,} partitions\n\nOne record in the last of them, then nothing, "
+        f"{IDLE_SECONDS} s in all; each run of each. What the broker uses\nby itself in that "
+        f"time, {rest:.2f} CPU s, is taken off.\n")
+    say(table(["reader", "own CPU s", "broker's CPU s", "first record after s", "peak MB"], rows))
+
+
+def broker_alone(broker):
+    before = broker.cpu()
+    time.sleep(IDLE_SECONDS)
+    return broker.cpu() - before
+
+
+def idle_row(name, command, broker, rest, work):
+    runs, before = Runs(), broker.cpu()
+    runs.run(command, work)
+    return [name, f"{runs.cpu[0]:.3f}", f"{broker.cpu() - before - rest:.2f}",
+            f"{runs.number(r'after ([0-9.]+) s'):.3f}", f"{runs.peak[0]:.1f}"]
+
+
+# ---- Records of other sizes
+
+def measure_sizes(work):
+    made = {size: generate(BUILD, f"{work}/{size}", "none", records, size)
+            for size, records in SIZES.items()}
+    rows = []
+    with Broker(f"{work}/broker", {f"bench-{size}": made[size] for size in SIZES}) as broker:
+        for size in SIZES:
+            commands = {name: [*command, broker.bootstrap, f"bench-{size}", "1"]
+                        for name, command in present().items() if name != "Java"}
+            in_turns(commands, work, 1)
+            rows += reader_rows(f"{size:,}", in_turns(commands, work, SIZE_RUNS))
+    say(f"## Records of other sizes\n\nUncompressed; {SIZE_RUNS} runs each, in turns.\n")
+    say(table(["bytes", *COLUMNS], rows))
+
+
+# ---- Memory and growth
+
+def measure_growth(work):
+    rows = []
+    for records, partitions in ((RECORDS, 1), (RECORDS, 100), (RECORDS * 10, 1)):
+        folders = generate(BUILD, f"{work}/log", "none", records, VALUE_BYTES, partitions)
+        with Broker(f"{work}/broker", {"bench": folders}) as broker:
+            commands = {name: [*command, broker.bootstrap, "bench", str(partitions)]
+                        for name, command in present().items()}
+            taken = in_turns(commands, work, 1)
+        shutil.rmtree(f"{work}/log")
+        same_records(taken)
+        rows.append([f"{records:,}", partitions, f"{taken[KRC].cpu[0]:.2f}",
+                     f"{taken[KRC].wall[0]:.2f}", *[f"{runs.peak[0]:.1f}"
+                                                    for runs in taken.values()]])
+    say("## Memory and growth\n\nOne run each, uncompressed, with defaults.\n")
+    say(table(["records", "partitions", "krc CPU s", "krc wall s",
+               *[f"{name}: peak MB" for name in taken]], rows))
+
+
+SECTIONS = {"readers": measure_readers, "command": measure_commands, "sizes": measure_sizes,
+            "idle": measure_idle, "growth": measure_growth}
+
+
+def main():
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    introduce()
+    for name in os.environ.get("BENCH_SECTIONS", " ".join(SECTIONS)).split():
+        with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as work:
+            try:
+                SECTIONS[name](work)
+            finally:
+                end_all()
+    if len(sys.argv) > 1:
+        with open(sys.argv[1]) as folders:
+            say(f"## Folders, without a broker\n\n```\n{folders.read()}```")
+    with open(RESULTS, "w") as out:
+        out.write("\n".join(report).rstrip() + "\n")
+
+
+main()
