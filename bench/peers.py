@@ -265,8 +265,13 @@ def measure_growth(work):
                *[f"{name}: peak MB" for name in taken]], rows))
 
 
-SECTIONS = {"readers": measure_readers, "command": measure_commands, "sizes": measure_sizes,
-            "idle": measure_idle, "growth": measure_growth}
+def write():
+    with open(RESULTS, "w") as out:
+        out.write("\n".join(report).rstrip() + "\n")
+
+
+SECTIONS = {"readers": measure_readers, "command": measure_commands, "idle": measure_idle,
+            "sizes": measure_sizes, "growth": measure_growth}
 
 
 def main():
@@ -278,11 +283,11 @@ def main():
                 SECTIONS[name](work)
             finally:
                 end_all()
+        write()
     if len(sys.argv) > 1:
         with open(sys.argv[1]) as folders:
             say(f"## Folders, without a broker\n\n```\n{folders.read()}```")
-    with open(RESULTS, "w") as out:
-        out.write("\n".join(report).rstrip() + "\n")
+    write()
 
 
 main()
