@@ -85,7 +85,7 @@ void krc_replay_tell(struct krc_replay_run *run, const struct krc_event *event);
 int krc_replay_connect(struct krc_replay_run *run, krc_error *error) KRC_MUST_USE;
 
 /* How often `stop` is asked. */
-enum { KRC_REPLAY_LOOK_MS = 200 };
+enum { KRC_REPLAY_LOOK_MS = 50 };
 
 
 /* One job's share, from begin to end. */

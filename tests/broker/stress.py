@@ -18,10 +18,10 @@ MOST = 60  # records in a transaction
 PATIENCE = 300
 OFTEN = ["-X", "commit.interval.bytes=100000"]
 REPLAYS = {  # flags, and the most bytes that are written between two kills
-    "plain": (OFTEN, 6 << 20),
+    "plain": (OFTEN, 3 << 20),
     "gzip": (["--compress", "gzip", "--rotate", "1MiB", *OFTEN], 500_000),
     "zstd": (["--compress", "zstd", "--rotate", "1MiB", *OFTEN], 500_000),
-    "segments": (["--format", "segment", *OFTEN], 3 << 20)}
+    "segments": (["--format", "segment", *OFTEN], 1 << 20)}
 PARTITION = re.compile(rb'"topic":"stress","partition":(\d+),"offset":')
 
 
@@ -118,7 +118,7 @@ def replay_killed(folder, bootstrap, name, flags, most):
             break
         kills += 1
     replay.wait().expect(0)
-    check(f"{name}, kills", None if kills > 2 else f"{kills}")
+    check(f"{name}, kills", None if kills > 1 else f"{kills}")
 
 
 def check_replays(folder, logs):
