@@ -115,7 +115,7 @@ def same_records(taken):
 def reader_rows(what, taken):
     records, krc = same_records(taken), taken[KRC]
     for name, runs in taken.items():
-        yield [what, name, both(runs.cpu), f"{records / 1e6 / statistics.median(runs.cpu):.2f}",
+        yield [what, name, both(runs.cpu), f"{records / 1e6 / statistics.median(runs.cpu):.3g}",
                ratio(runs.cpu, krc.cpu), both(runs.wall), ratio(runs.wall, krc.wall),
                both(runs.peak, "{:.1f}")]
 
