@@ -134,6 +134,14 @@ void krc_topics_free(struct krc_topics *topics)
     *topics = (struct krc_topics){0};
 }
 
+struct krc_topic *krc_topic_having(const struct krc_cluster *cluster, const char *name,
+                                   int32_t partition)
+{
+    struct krc_topic *topic =
+        krc_topic_find(cluster, (struct krc_bytes){(const uint8_t *)name, strlen(name)});
+    return topic != NULL && krc_topic_partition(topic, partition) != NULL ? topic : NULL;
+}
+
 /* ---- What metadata says --------------------------------------------------------------------- */
 
 void krc_metadata_refresh(struct krc_cluster *cluster)

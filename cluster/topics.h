@@ -65,6 +65,10 @@ struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name);
 /* NULL where there is no such partition, as far as is known. */
 struct krc_topic_partition *krc_topic_partition(const struct krc_topic *topic, int32_t index);
 
+/* The topic of that name, where metadata has that partition of it; else NULL. */
+struct krc_topic *krc_topic_having(const struct krc_cluster *cluster, const char *name,
+                                   int32_t partition);
+
 /* Something contradicts the metadata, or is missing in it. */
 void krc_metadata_refresh(struct krc_cluster *cluster);
 

@@ -165,8 +165,7 @@ struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t par
     if (handle->found != NULL && is_part(handle->found, topic, partition))
         return handle->found;
     if (handle->net != NULL) {
-        struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
-        struct krc_topic *known = krc_topic_find(&handle->net->cluster, name);
+        struct krc_topic *known = krc_topic_having(&handle->net->cluster, topic, partition);
         struct krc_topic_partition *p =
             known == NULL ? NULL : krc_topic_partition(known, partition);
         if ((p != NULL && p->reader != NULL) || handle->unplaced == 0)

@@ -42,11 +42,6 @@ void krc_logsource_close(struct krc_logsource *source)
 
 /* ---- The pieces of a fetch ----------------------------------------------------------------- */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Puts the reader where `position` lies, and finds what is open there. */
 static int move(struct krc_logsource *s, int64_t position, bool settled, krc_error *error)
 {
@@ -86,7 +81,7 @@ static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to
     (void)error;
     int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : to;
     if (item->from < first) {
-        krc_set_passed(item, least(to, first), KRC_LOST);
+        krc_set_passed(item, krc_least(to, first), KRC_LOST);
         snprintf(item->why, sizeof item->why,
                  "offsets %lld to %lld lie between the log start offset and the first segment in "
                  "%s: they may be in remote storage",
@@ -111,7 +106,7 @@ static int pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t u
     int64_t base = log->segment_count > 0 ? log->segments[log->segment_count - 1].base_offset : 0;
     s->log_end = base > item->from ? base : item->from;
     if (item->from < s->log_end)
-        KRC_TRY(pass_gap(&s->base, item, least(s->log_end, until), error));
+        KRC_TRY(pass_gap(&s->base, item, krc_least(s->log_end, until), error));
     return KRC_OK;
 }
 
@@ -123,7 +118,7 @@ static int skip_unreadable(struct krc_logsource *s, struct krc_item *item, int64
     struct krc_damage damage;
     KRC_TRY(krc_reader_resync(s->reader, &damage, error));
     int64_t to = damage.skip_to > item->from ? damage.skip_to : damage.to;
-    krc_set_passed(item, least(to, until), KRC_SKIPPED);
+    krc_set_passed(item, krc_least(to, until), KRC_SKIPPED);
     snprintf(item->why, sizeof item->why, "%.500s", cause->message);
     return KRC_OK;
 }
@@ -382,7 +377,7 @@ static void standing(const struct krc_source *source, struct krc_standing *stand
 static int64_t undecided(const struct krc_source *source)
 {
     const struct krc_logsource *s = log_of(source);
-    int64_t end = least(until_of(source), s->log_end);
+    int64_t end = krc_least(until_of(source), s->log_end);
     return end > s->stable ? end - s->stable : 0;
 }
 

@@ -171,9 +171,9 @@ static size_t ask_folder(krc *handle, struct krc_offset_query *queries, size_t c
 /* False: nobody is to be asked, and the query has its answer. */
 static bool put(krc *handle, struct krc_offset_query *q, struct krc_question *question)
 {
-    struct krc_bytes name = {(const uint8_t *)q->topic, strlen(q->topic)};
-    struct krc_topic *topic = krc_topic_find(&handle->net->cluster, name);
-    if (topic == NULL || krc_topic_partition(topic, q->partition) == NULL) {
+    struct krc_topic *topic =
+        krc_topic_having(&handle->net->cluster, q->topic, q->partition);
+    if (topic == NULL) {
         (void)no_such("the cluster has", q->topic, q->partition, &q->error);
         return false;
     }

@@ -131,7 +131,7 @@ static int skip_broken(struct krc_netsource *s, struct krc_item *item, int rc, k
     if (to < 0)
         return rc;
     snprintf(item->why, sizeof item->why, "%.500s", error->message);
-    krc_set_passed(item, krc_sooner(to, s->end), KRC_SKIPPED);
+    krc_set_passed(item, krc_least(to, s->end), KRC_SKIPPED);
     pass(piece, (int32_t)skip);
     s->piece = piece->records.data;
     return KRC_ANSWERED;
@@ -208,7 +208,7 @@ static int pass_hole(struct krc_netsource *s, struct krc_item *item, krc_error *
     }
     if (!s->compacted && topic->cleanup != KRC_CLEANUP_COMPACT)
         return KRC_NOT_YET;
-    krc_set_passed(item, krc_sooner(end, s->end), KRC_ABSENT);
+    krc_set_passed(item, krc_least(end, s->end), KRC_ABSENT);
     return KRC_ANSWERED;
 }
 

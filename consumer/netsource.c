@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumer/take.h"
 
 static const struct krc_source_ops ops;
 
@@ -199,7 +200,7 @@ static int64_t undecided(const struct krc_source *source)
     int64_t end = source->until == KRC_LATEST ? INT64_MAX : source->until;
     if (!krc_net_committed(s) || r->last_stable_offset < 0 || r->high_watermark < 0)
         return 0;
-    end = krc_sooner(end, r->high_watermark);
+    end = krc_least(end, r->high_watermark);
     return end > r->last_stable_offset ? end - r->last_stable_offset : 0;
 }
 

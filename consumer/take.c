@@ -15,11 +15,6 @@ bool krc_shows_compaction(const struct krc_batch_header *h)
            (h->magic == 2 && h->count <= h->last_offset - h->base_offset);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A batch that was read, but whose inside is broken or undecidable. */
 static int pass_broken(struct krc_source *s, struct krc_item *item, int64_t to, int rc,
                        krc_error *error)
@@ -119,7 +114,7 @@ int krc_take_batch(struct krc_source *s, const struct krc_batch_view *batch, int
                    krc_error *error)
 {
     const struct krc_batch_header *h = &batch->header;
-    int64_t base = h->base_offset, to = least(h->last_offset + 1, until);
+    int64_t base = h->base_offset, to = krc_least(h->last_offset + 1, until);
     bool opened = is_wrapper(h);
     int rc;
     if (opened) {
@@ -130,10 +125,10 @@ int krc_take_batch(struct krc_source *s, const struct krc_batch_view *batch, int
             return rc;
         }
         base = item->records.first_offset;
-        to = least(item->records.last_offset + 1, until);
+        to = krc_least(item->records.last_offset + 1, until);
     }
     if (base > item->from)
-        return s->ops->gap(s, item, least(base, until), error);
+        return s->ops->gap(s, item, krc_least(base, until), error);
     if (s->whole_batches && h->last_offset >= until)
         return KRC_ANSWERED; /* an END */
     item->batch = *batch;

@@ -15,6 +15,11 @@ int krc_take_batch(struct krc_source *source, const struct krc_batch_view *batch
                    struct krc_buffer *scratch, struct krc_item *item, bool *taken,
                    krc_error *error) KRC_MUST_USE;
 
+static inline int64_t krc_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 void krc_set_passed(struct krc_item *item, int64_t to, enum krc_fate fate);
 
 /* Compaction leaves holes, emptied batches and delete horizons; and gaps between batches, which

@@ -95,14 +95,14 @@ static int read_on(struct krc_replay_part *part, struct krc_net *net, struct krc
                    struct krc_producers *open, krc_error *error)
 {
     struct krc_place place = part->place;
-    struct krc_bytes name = {(const uint8_t *)place.topic, strlen(place.topic)};
-    struct krc_topic *topic = krc_topic_find(&net->cluster, name);
+    struct krc_topic *topic =
+        krc_topic_having(&net->cluster, place.topic, place.partition);
     struct krc_buffer scratch = {0};
     struct krc_tracker tracker;
     struct krc_source *source;
     struct krc_item item = {.type = KRC_ITEM_WAIT};
     int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
-    if (topic == NULL || krc_topic_partition(topic, place.partition) == NULL)
+    if (topic == NULL)
         return KRC_OK; /* it is gone */
     KRC_TRY(krc_netsource_new(&source, &net->cluster, topic, place.partition, net->config, codecs,
                               NULL, error));

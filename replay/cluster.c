@@ -59,21 +59,13 @@ static int load_topics(struct krc_replay_run *run, struct krc_net *net, krc_erro
     return rc;
 }
 
-static struct krc_topic *find_partition(const struct krc_net *net, const char *topic,
-                                        int32_t partition)
-{
-    struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
-    struct krc_topic *found = krc_topic_find(&net->cluster, name);
-    return found != NULL && krc_topic_partition(found, partition) != NULL ? found : NULL;
-}
-
 int krc_replay_connect(struct krc_replay_run *run, krc_error *error)
 {
     KRC_TRY(krc_net_open(&run->net, run->config, NULL, NULL, tell_topic, run, error));
     int rc = load_topics(run, run->net, error);
     for (size_t i = 0; rc >= 0 && i < run->options->partition_count; i++) {
         const struct krc_replay_partition *p = &run->options->partitions[i];
-        if (find_partition(run->net, p->topic, p->partition) == NULL)
+        if (krc_topic_having(&run->net->cluster, p->topic, p->partition) == NULL)
             rc = krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no partition %s-%d", p->topic,
                           (int)p->partition);
     }
@@ -159,7 +151,8 @@ static void begin_parts(struct job *job)
     const krc_replay_options *options = job->run->options;
     for (size_t i = 0; i < options->partition_count && !job->run->ends; i++) {
         const struct krc_replay_partition *p = &options->partitions[i];
-        struct krc_topic *topic = find_partition(job->net, p->topic, p->partition);
+        struct krc_topic *topic =
+            krc_topic_having(&job->net->cluster, p->topic, p->partition);
         if (topic != NULL && is_mine(job, p->topic, p->partition))
             begin_part(job, topic, p->partition, p->start, p->until);
     }
