@@ -19,145 +19,158 @@
  *     header count
  *     headers           key length, key, value length (-1: null), value; each
  *
- * It is read twice: check_record trusts nothing and keeps only what orders the records, next_v2
- * trusts it all and makes the views.  Cursors go by value, for one whose address is known
- * elsewhere would live in memory, which doubles the time a record takes.
+ * Records are read, checked and viewed in one go.  The views of the first KRC_VIEWS of a batch are
+ * kept for krc_records_next, which reads the others again.  Numbers and their ends go by value, for one
+ * whose address is known elsewhere would live in memory, which doubles the time a record takes.
  */
 
-/* A varint and where it ends: NULL where it does not. */
+/* A number as it is written, zig-zag: v at 2v, and a negative one at 2(-v)-1, which is odd; and
+ * where it ends, NULL where it does not. */
 struct number {
     const uint8_t *next;
-    int64_t value;
+    uint64_t raw;
 };
+
+static inline int64_t value_of(struct number n)
+{
+    return (int64_t)(n.raw >> 1) ^ -(int64_t)(n.raw & 1);
+}
+
+/* A number that may not be negative. */
+static inline bool is_count(struct number n)
+{
+    return n.next != NULL && (n.raw & 1) == 0;
+}
 
 /* A number of three bytes or more, or none at all.  What does not fit its bits is none. */
 static struct number long_varint(const uint8_t *p, const uint8_t *end, int bits)
 {
     struct krc_cursor c = {.p = p, .end = end};
-    uint64_t v = krc_get_unsigned_varint(&c, bits == 32 ? 5 : 10);
-    bool fits = !c.failed && (bits == 64 || v <= UINT32_MAX);
-    return (struct number){fits ? c.p : NULL, (int64_t)(v >> 1) ^ -(int64_t)(v & 1)};
+    uint64_t raw = krc_get_unsigned_varint(&c, bits == 32 ? 5 : 10);
+    bool fits = !c.failed && (bits == 64 || raw <= UINT32_MAX);
+    return (struct number){fits ? c.p : NULL, raw};
 }
 
 /* Nearly all numbers are one byte long, and lengths often two. */
 static inline struct number varint(const uint8_t *p, const uint8_t *end, int bits)
 {
-    if (p < end && p[0] < 0x80) {
-        int64_t v = p[0];
-        return (struct number){p + 1, v >> 1 ^ -(v & 1)};
-    }
-    if (end - p >= 2 && p[1] < 0x80) {
-        int64_t v = (p[0] & 0x7f) | p[1] << 7;
-        return (struct number){p + 2, v >> 1 ^ -(v & 1)};
-    }
-    return long_varint(p, end, bits);
+    if (end - p < 2 || (p[0] & p[1] & 0x80) != 0)
+        return long_varint(p, end, bits);
+    if (p[0] < 0x80)
+        return (struct number){p + 1, p[0]};
+    return (struct number){p + 2, (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7};
 }
 
-/* The end of bytes with their length before them, which is `least` or more. */
-static inline const uint8_t *skip_bytes(const uint8_t *p, const uint8_t *end, int least)
+/* Bytes with their length before them, -1 for none; and where they end. */
+struct bytes {
+    const uint8_t *next;
+    struct krc_bytes view;
+};
+
+static inline struct bytes nullable_bytes(const uint8_t *p, const uint8_t *end)
 {
     struct number len = varint(p, end, 32);
-    if (len.next == NULL || len.value < least || len.value > end - len.next)
-        return NULL;
-    return len.next + (len.value > 0 ? len.value : 0);
+    if (len.raw == 1)
+        return (struct bytes){.next = len.next};
+    if (!is_count(len) || len.raw >> 1 > (uint64_t)(end - len.next))
+        return (struct bytes){0};
+    return (struct bytes){len.next + (len.raw >> 1), {len.next, len.raw >> 1}};
 }
 
-static inline const uint8_t *skip_headers(const uint8_t *p, const uint8_t *end, int64_t count)
+static const uint8_t *skip_headers(const uint8_t *p, const uint8_t *end, uint64_t count)
 {
-    for (int64_t i = 0; i < count && p != NULL; i++) {
-        p = skip_bytes(p, end, 0);
-        p = p == NULL ? NULL : skip_bytes(p, end, -1);
+    for (uint64_t i = 0; i < count && p != NULL; i++) {
+        struct bytes key = nullable_bytes(p, end);
+        p = key.view.data == NULL ? NULL : nullable_bytes(key.next, end).next;
     }
     return p;
 }
 
-struct deltas {
-    int64_t offset, timestamp;
+/* What a batch's records are relative to. */
+struct base {
+    int64_t offset, timestamp, append_time;
+    int32_t leader_epoch;
+    bool is_append_time;
 };
+
+static struct base base_of(const struct krc_batch_header *header)
+{
+    return (struct base){header->base_offset, header->base_timestamp, header->max_timestamp,
+                         header->leader_epoch, header->timestamp_type == KRC_LOG_APPEND_TIME};
+}
+
+/* Of the base and a delta, which together may be nonsense but no undefined behaviour. */
+static inline int64_t timestamp_of(const struct base *base, struct number delta)
+{
+    if (base->is_append_time)
+        return base->append_time;
+    return (int64_t)((uint64_t)base->timestamp + (uint64_t)value_of(delta));
+}
 
 /* Returns where the next record begins; NULL, and what is `wrong` with this one.  Inlined by
  * force: a function would hand its results over in memory. */
 __attribute__((always_inline)) static inline const uint8_t *
-check_record(const uint8_t *p, const uint8_t *end, struct deltas *deltas, const char **wrong)
+read_record(const struct base *base, const uint8_t *p, const uint8_t *end,
+            struct krc_record *record, const char **wrong)
 {
     *wrong = "a wrong length";
     struct number n = varint(p, end, 32);
-    if (n.next == NULL || n.value < 1 || n.value > end - n.next)
+    if (!is_count(n) || n.raw == 0 || n.raw >> 1 > (uint64_t)(end - n.next))
         return NULL;
-    end = n.next + n.value;
+    end = n.next + (n.raw >> 1);
     *wrong = "a wrong timestamp";
     n = varint(n.next + 1, end, 64); /* behind the attributes */
     if (n.next == NULL)
         return NULL;
-    deltas->timestamp = n.value;
+    record->timestamp_ms = timestamp_of(base, n);
     *wrong = "a wrong offset";
     n = varint(n.next, end, 32);
     if (n.next == NULL)
         return NULL;
-    deltas->offset = n.value;
+    record->offset = base->offset + value_of(n);
+    record->leader_epoch = base->leader_epoch;
     *wrong = "a wrong key length";
-    p = skip_bytes(n.next, end, -1);
-    if (p == NULL)
+    struct bytes bytes = nullable_bytes(n.next, end);
+    if (bytes.next == NULL)
         return NULL;
+    record->key = bytes.view;
     *wrong = "a wrong value length";
-    p = skip_bytes(p, end, -1);
-    if (p == NULL)
+    bytes = nullable_bytes(bytes.next, end);
+    if (bytes.next == NULL)
         return NULL;
-    *wrong = "a wrong header count";
-    n = varint(p, end, 32);
-    if (n.next == NULL || n.value < 0)
-        return NULL;
-    *wrong = "headers that do not fill its length";
-    return skip_headers(n.next, end, n.value) == end ? end : NULL;
-}
-
-/* The same of bytes that check_record has seen. */
-static inline const uint8_t *known_varint(const uint8_t *p, int64_t *value)
-{
-    uint64_t v = *p & 0x7f;
-    for (int shift = 7; *p++ >= 0x80; shift += 7)
-        v |= (uint64_t)(*p & 0x7f) << shift;
-    *value = (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
-    return p;
-}
-
-static inline const uint8_t *known_bytes(const uint8_t *p, struct krc_bytes *bytes)
-{
-    int64_t len;
-    p = known_varint(p, &len);
-    if (len < 0) {
-        *bytes = (struct krc_bytes){0};
-        return p;
+    record->value = bytes.view;
+    if (end - bytes.next == 1 && *bytes.next == 0) { /* no headers, as nearly always */
+        record->header_count = 0;
+        record->headers = (struct krc_bytes){end, 0};
+        return end;
     }
-    *bytes = (struct krc_bytes){p, (size_t)len};
-    return p + len;
+    *wrong = "a wrong header count";
+    n = varint(bytes.next, end, 32);
+    if (!is_count(n))
+        return NULL;
+    record->header_count = (int32_t)(n.raw >> 1);
+    record->headers = (struct krc_bytes){n.next, (size_t)(end - n.next)};
+    *wrong = "headers that do not fill its length";
+    return skip_headers(n.next, end, n.raw >> 1) == end ? end : NULL;
 }
 
 bool krc_header_next(struct krc_bytes *rest, struct krc_header *header)
 {
     if (rest->len == 0)
         return false;
-    const uint8_t *p = known_bytes(rest->data, &header->key);
-    p = known_bytes(p, &header->value);
-    rest->len -= (size_t)(p - rest->data);
-    rest->data = p;
+    const uint8_t *end = rest->data + rest->len;
+    struct bytes key = nullable_bytes(rest->data, end), value = nullable_bytes(key.next, end);
+    *header = (struct krc_header){key.view, value.view};
+    *rest = (struct krc_bytes){value.next, (size_t)(end - value.next)};
     return true;
 }
 
-/* Of the batch's base and a delta, which together may be nonsense but no undefined behaviour. */
-static inline int64_t timestamp_of(const struct krc_records *records, int64_t delta)
-{
-    if (records->timestamp_type == KRC_LOG_APPEND_TIME)
-        return records->header.max_timestamp;
-    return (int64_t)((uint64_t)records->header.base_timestamp + (uint64_t)delta);
-}
-
-static int fail_record(const struct krc_batch_header *header, int32_t index, int64_t after_delta,
+static int fail_record(const struct krc_batch_header *header, int32_t index, int64_t after,
                        const char *what, krc_error *error)
 {
     return krc_batch_fail(header, error, KRC_E_CORRUPT,
                           "record %" PRId32 " of %" PRId32 ", behind offset %" PRId64 ", has %s",
-                          index + 1, header->count, header->base_offset + after_delta, what);
+                          index + 1, header->count, after, what);
 }
 
 void krc_records_count(struct krc_records *records, int64_t offset, int64_t timestamp)
@@ -170,46 +183,68 @@ void krc_records_count(struct krc_records *records, int64_t offset, int64_t time
         records->max_timestamp = timestamp;
 }
 
-static int check_v2(struct krc_records *records, krc_error *error)
+static int read_all(struct krc_records *records, struct krc_record *views, int32_t kept,
+                    krc_error *error)
 {
     const struct krc_batch_header *header = &records->header;
+    const struct base base = base_of(header);
     const uint8_t *p = records->start, *end = records->end;
-    int64_t last_delta = header->last_offset - header->base_offset;
-    int64_t first = 0, at = -1, latest = -1;
+    int64_t at = header->base_offset - 1, latest = -1;
+    struct krc_record other, *record = views;
     for (int32_t i = 0; i < header->count; i++) {
-        struct deltas delta;
         const char *wrong;
-        p = check_record(p, end, &delta, &wrong);
+        p = read_record(&base, p, end, record, &wrong);
         if (p == NULL)
             return fail_record(header, i, at, wrong, error);
-        if (delta.offset <= at || delta.offset > last_delta)
+        if (record->offset <= at || record->offset > header->last_offset)
             return fail_record(header, i, at, "an offset out of order", error);
-        at = delta.offset;
-        if (i == 0)
-            first = at;
-        int64_t timestamp = timestamp_of(records, delta.timestamp);
-        latest = timestamp > latest ? timestamp : latest;
+        at = record->offset;
+        latest = record->timestamp_ms > latest ? record->timestamp_ms : latest;
+        record = i + 1 < kept ? record + 1 : &other;
     }
     if (p != end)
         return krc_batch_fail(header, error, KRC_E_CORRUPT,
                               "%zu bytes lie behind its %" PRId32 " records", (size_t)(end - p),
                               header->count);
+    records->views = views;
+    records->viewed = kept;
+    records->start = views[kept - 1].headers.data + views[kept - 1].headers.len;
     records->count = header->count;
-    records->first_offset = header->base_offset + first;
-    records->last_offset = header->base_offset + at;
+    records->first_offset = views[0].offset;
+    records->last_offset = at;
     records->max_timestamp = latest;
+    return KRC_OK;
+}
+
+/* Room for views in the scratch, behind what was decompressed into it, which may move. */
+static int make_room(struct krc_records *records, int32_t kept, struct krc_buffer *scratch,
+                     struct krc_record **views, krc_error *error)
+{
+    bool unpacked = records->header.codec != KRC_NONE;
+    size_t align = _Alignof(struct krc_record);
+    size_t used = unpacked ? (scratch->len + align - 1) / align * align : 0;
+    KRC_TRY(krc_buffer_reserve(scratch, used + (size_t)kept * sizeof **views, error));
+    if (unpacked) {
+        records->start = scratch->data;
+        records->end = scratch->data + scratch->len;
+    }
+    *views = (void *)(scratch->data + used);
     return KRC_OK;
 }
 
 static int open_v2(struct krc_records *records, const uint8_t *bytes, const struct krc_unpack *to,
                    krc_error *error)
 {
-    if (records->header.count == 0)
-        return KRC_OK;
+    const struct krc_batch_header *header = &records->header;
     struct krc_bytes in = {bytes + KRC_BATCH_HEADER_V2,
-                           (size_t)(records->header.size - KRC_BATCH_HEADER_V2)};
+                           (size_t)(header->size - KRC_BATCH_HEADER_V2)};
+    int32_t kept = header->count < KRC_VIEWS ? header->count : KRC_VIEWS;
+    struct krc_record *views;
+    if (header->count == 0)
+        return KRC_OK;
     KRC_TRY(krc_records_unpack(records, in, to, error));
-    return check_v2(records, error);
+    KRC_TRY(make_room(records, kept, to->scratch, &views, error));
+    return read_all(records, views, kept, error);
 }
 
 int krc_records_unpack(struct krc_records *records, struct krc_bytes in,
@@ -252,30 +287,21 @@ int krc_records_open(struct krc_records *records, const uint8_t *bytes,
     return KRC_OK;
 }
 
-static inline void next_v2(struct krc_records *records, struct krc_record *record)
+static void next_v2(struct krc_records *records, struct krc_record *record)
 {
-    int64_t len, timestamp, offset, headers;
-    const uint8_t *p = known_varint(records->p, &len);
-    const uint8_t *end = p + len;
-    p = known_varint(p + 1, &timestamp);
-    p = known_varint(p, &offset);
-    p = known_bytes(p, &record->key);
-    p = known_bytes(p, &record->value);
-    p = known_varint(p, &headers);
-    record->offset = records->header.base_offset + offset;
-    record->timestamp_ms = timestamp_of(records, timestamp);
-    record->leader_epoch = records->header.leader_epoch;
-    record->header_count = (int32_t)headers;
-    record->headers = (struct krc_bytes){p, (size_t)(end - p)};
-    records->p = end;
+    const struct base base = base_of(&records->header);
+    const char *wrong; /* nothing is: it was read before */
+    records->p = read_record(&base, records->p, records->end, record, &wrong);
 }
 
 bool krc_records_next(struct krc_records *records, struct krc_record *record)
 {
     if (records->left == 0)
         return false;
-    records->left--;
-    if (records->header.magic == 2)
+    int32_t index = records->count - records->left--;
+    if (index < records->viewed)
+        *record = records->views[index];
+    else if (records->header.magic == 2)
         next_v2(records, record);
     else if (records->header.magic == KRC_MAGIC_07)
         krc_legacy_07_next(records, record);

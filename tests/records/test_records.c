@@ -130,6 +130,28 @@ START_TEST(null_and_empty_are_distinct) /* case 15 */
 }
 END_TEST
 
+START_TEST(more_records_than_views_are_kept)
+{
+    static const int all[] = {KRC_NONE, KRC_LZ4};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        b.len = 0;
+        build_plain_batch(&b, &(struct build_batch){.base_offset = 100, .codec = all[i]},
+                          KRC_VIEWS + 3);
+        must_open();
+        struct krc_record record;
+        char key[24];
+        for (int64_t offset = 100; offset < 100 + KRC_VIEWS + 3; offset++) {
+            ck_assert(krc_records_next(&records, &record));
+            ck_assert_int_eq(record.offset, offset);
+            snprintf(key, sizeof key, "k%lld", (long long)offset);
+            check_text(record.key, key);
+        }
+        ck_assert(!krc_records_next(&records, &record));
+        ck_assert_int_eq(krc_records_count_between(&records, 101, 100 + KRC_VIEWS + 1), KRC_VIEWS);
+    }
+}
+END_TEST
+
 /* Opens a batch of two records with these times, and returns theirs. */
 static void timestamps(const struct build_batch *batch, const int64_t deltas[2], int64_t got[2])
 {
@@ -333,6 +355,7 @@ int main(void)
         compaction_took_the_last_record,
         an_emptied_batch_has_no_records,
         null_and_empty_are_distinct,
+        more_records_than_views_are_kept,
         timestamps_as_the_protocol_has_them,
         counting_between_offsets,
         a_control_batch_opens_as_any_other,
