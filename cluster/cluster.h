@@ -30,6 +30,7 @@ struct krc_cluster_settings {
     int64_t reconnect_backoff_ms, reconnect_backoff_max_ms;
     int64_t retry_backoff_ms, retry_backoff_max_ms;
     int64_t metadata_max_age_ms, rebootstrap_trigger_ms, idle_close_ms;
+    size_t many_partitions; /* no property: see patience() in fetch.c */
 };
 
 struct krc_cluster {

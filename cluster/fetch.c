@@ -191,6 +191,22 @@ static void leave_others(struct krc_session *session, struct krc_remote **list, 
     }
 }
 
+/*
+ * How long the broker may let a fetch wait.  It goes through all the partitions of one that finds
+ * nothing, twice, so where nothing comes of many it is asked less often: half as often from
+ * `many_partitions` on, a third as often from twice as many.  Not where it collects
+ * fetch.min.bytes: there the time that was set bounds how late the few records come that it has.
+ */
+static int32_t patience(const struct krc_session *session, size_t count)
+{
+    enum { MOST_TIMES = 8 };
+    const struct krc_cluster_settings *s = &session->cluster->settings;
+    int64_t times = krc_sooner(MOST_TIMES, 1 + (int64_t)(count / s->many_partitions));
+    if (!session->nothing_came || session->undrained > 0 || s->fetch_min_bytes > 1)
+        return s->fetch_max_wait_ms;
+    return (int32_t)krc_sooner(INT32_MAX, s->fetch_max_wait_ms * times);
+}
+
 static void fetched(void *arg, const struct krc_answer *answer);
 
 static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote **list,
@@ -204,8 +220,9 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
     if (session->count > 0 && session->by_id != by_id)
         krc_session_reset(session, session->id);
     session->by_id = by_id;
+    int32_t wait_ms = patience(session, count);
     struct krc_fetch_request request = {
-        .max_wait_ms = s->fetch_max_wait_ms,
+        .max_wait_ms = wait_ms,
         .min_bytes = s->fetch_min_bytes,
         .max_bytes = s->fetch_max_bytes,
         .isolation_level = s->read_committed,
@@ -219,11 +236,13 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
         return krc_fail_nomem(error, count * sizeof *list);
     request.session_id = session->id;
     request.session_epoch = session->epoch;
-    KRC_TRY(krc_conn_send(conn, KRC_API_FETCH, version, &request, s->fetch_max_wait_ms, fetched,
-                          session, error));
+    KRC_TRY(krc_conn_send(conn, KRC_API_FETCH, version, &request, wait_ms, fetched, session,
+                          error));
     session->forgotten_count = 0;
     session->sent_count = count;
     session->in_flight = true;
+    session->sent_at_ms = cluster->now_ms;
+    session->wait_ms = wait_ms;
     cluster->remotes.turn++;
     return KRC_OK;
 }
@@ -447,6 +466,7 @@ static void take_response(struct krc_session *session, const struct krc_fetch_re
 {
     struct krc_cluster *cluster = session->cluster;
     bool alone = count_filled(response) == 0, reopen = false;
+    session->nothing_came = alone;
     learn_endpoints(cluster, response);
     for (int32_t t = 0; t < response->topic_count; t++)
         for (int32_t i = 0; i < response->topics[t].partition_count; i++) {
@@ -537,10 +557,45 @@ static bool has_room(const struct krc_cluster *cluster, const struct krc_session
                              cluster->settings.buffered_max_bytes);
 }
 
+/* When the answer would be there if the broker were not asked to wait for longer than was set. */
+static int64_t usual_end(const struct krc_session *session)
+{
+    return session->sent_at_ms + session->cluster->settings.fetch_max_wait_ms;
+}
+
+static bool is_asked_for(const struct krc_remote *r, const struct krc_session *session)
+{
+    return r->session == session && r->in_flight && r->sent_turn == r->turn &&
+           r->sent_offset == next_offset(r);
+}
+
+/* Something else is to be fetched while the broker waits for longer than was set: a connection is
+ * served in order, so it is given up. */
+static void cut_short(struct krc_cluster *cluster, struct krc_node *node)
+{
+    struct krc_session *session = &node->session;
+    struct krc_remotes *all = &cluster->remotes;
+    int32_t id = session->id;
+    size_t i = 0;
+    if (!session->in_flight || cluster->now_ms < usual_end(session) ||
+        cluster->now_ms >= session->sent_at_ms + session->wait_ms)
+        return;
+    while (i < all->count && (!is_fetchable(all->list[i]) || node_of(all->list[i]) != node ||
+                              is_asked_for(all->list[i], session)))
+        i++;
+    if (i == all->count)
+        return;
+    session->nothing_came = false;
+    krc_conn_close(&node->conns[KRC_FOR_FETCHING], "something else is to be fetched");
+    session->backoff = (struct krc_backoff){0};
+    krc_session_reset(session, id);
+}
+
 static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
 {
     struct krc_session *session = &node->session;
     krc_error error;
+    cut_short(cluster, node);
     if (session->in_flight || session->backoff.not_before_ms > cluster->now_ms ||
         !has_room(cluster, session))
         return;
@@ -575,6 +630,8 @@ int64_t krc_fetch_tick(struct krc_cluster *cluster)
         fetch_from(cluster, node);
         if (node->session.backoff.not_before_ms > cluster->now_ms)
             next_ms = krc_sooner(next_ms, node->session.backoff.not_before_ms);
+        if (node->session.in_flight && usual_end(&node->session) > cluster->now_ms)
+            next_ms = krc_sooner(next_ms, usual_end(&node->session));
     }
     return next_ms;
 }

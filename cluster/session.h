@@ -29,6 +29,9 @@ struct krc_session {
     int32_t id, epoch;
     bool by_id;         /* its topics were named by id */
     bool in_flight;
+    int64_t sent_at_ms; /* the last fetch... */
+    int32_t wait_ms;    /* ...and how long the broker may let it wait */
+    bool nothing_came;  /* the last answer was empty */
     unsigned undrained; /* responses that some partition has not read to its end */
     struct krc_backoff backoff;
     int alone;          /* so many fetches name one partition each: a response was too large */

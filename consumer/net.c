@@ -30,6 +30,7 @@ static struct krc_cluster_settings settings_of(const krc_config *c)
         .metadata_max_age_ms = c->metadata_max_age_ms,
         .rebootstrap_trigger_ms = c->rebootstrap_trigger_ms,
         .idle_close_ms = c->idle_close_ms < 0 ? KRC_LONGEST_MS : c->idle_close_ms,
+        .many_partitions = 250,
     };
 }
 

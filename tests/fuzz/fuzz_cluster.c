@@ -363,7 +363,7 @@ static bool set_up(struct fuzz *f, unsigned how)
     struct krc_cluster_settings settings = {
         .client_id = "krc", .rack = how & 1 ? "r" : "", .group = "g",
         .read_committed = !(how & 2), .rebootstrap = !(how & 4),
-        .fetch_max_wait_ms = 500, .fetch_min_bytes = 1, .fetch_max_bytes = 4096,
+        .many_partitions = 2, .fetch_max_wait_ms = 500, .fetch_min_bytes = 1, .fetch_max_bytes = 4096,
         .partition_max_bytes = 4096, .buffered_max_bytes = LIMIT, .receive_max_bytes = LIMIT,
         .request_timeout_ms = 30000, .connect_timeout_ms = 10000, .connect_timeout_max_ms = 30000,
         .reconnect_backoff_ms = 50, .reconnect_backoff_max_ms = 1000, .retry_backoff_ms = 100,

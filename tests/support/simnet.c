@@ -420,7 +420,8 @@ void sim_open(void)
                      .retry_backoff_max_ms = 1000,
                      .metadata_max_age_ms = 300000,
                      .rebootstrap_trigger_ms = 300000,
-                     .idle_close_ms = 540000},
+                     .idle_close_ms = 540000,
+                     .many_partitions = 250},
     };
 }
 

@@ -97,6 +97,62 @@ START_TEST(a_closed_partition_is_forgotten)
 }
 END_TEST
 
+/* ---- Many partitions that have nothing -------------------------------------------------------- */
+
+/* Two are many here: a fetch that finds nothing is followed by one that waits three times as
+ * long. */
+static void catch_up_with_many(void)
+{
+    sim.settings.many_partitions = 1;
+    catch_up();
+    sim_run(300);
+    forget_trace();
+}
+
+START_TEST(many_are_asked_for_less_often)
+{
+    catch_up_with_many();
+    sim_run(3200);
+    check_trace("Fetch n1 #1/2\n"
+                "Fetch n1 #1/3\n"
+                "Fetch n1 #1/4\n");
+    put_plain(q, 1);
+    sim_run(900); /* something came: from here on it is as usual */
+    check_trace("Fetch n1 #1/5 t-1@4e0\n"
+                "t-1 records 3-3\n"
+                "t-1 caught up 4\n"
+                "Fetch n1 #1/6\n");
+}
+END_TEST
+
+START_TEST(not_where_bytes_are_collected)
+{
+    sim.settings.fetch_min_bytes = 2;
+    catch_up_with_many();
+    sim_run(1000);
+    check_trace("Fetch n1 #1/2\n"
+                "Fetch n1 #1/3\n");
+}
+END_TEST
+
+/* What is asked for anew comes no later than usual, over another connection. */
+START_TEST(the_long_wait_is_cut_short)
+{
+    catch_up_with_many();
+    sim_run(200); /* it was sent just now */
+    check_trace("Fetch n1 #1/2\n");
+    put_plain(&topic->partitions[2], 1);
+    read_from("t", 2, 0);
+    sim_run(300);
+    check_trace("");
+    sim_run(200);
+    check_trace("Fetch n1 #1/0 t-0@5e0 t-1@3e0 t-2@0e0\n"
+                "Fetch n1 #2/1 t-2@1e0\n"
+                "t-2 records 0-0\n"
+                "t-2 caught up 1\n");
+}
+END_TEST
+
 /* ---- Errors of the whole answer ------------------------------------------------------------- */
 
 static void check_error(int16_t code, const char *expected)
@@ -295,6 +351,9 @@ int main(void)
         what_is_left_out,
         a_paused_partition_is_forgotten,
         a_closed_partition_is_forgotten,
+        many_are_asked_for_less_often,
+        not_where_bytes_are_collected,
+        the_long_wait_is_cut_short,
         the_broker_has_forgotten_it,
         the_epoch_is_wrong,
         the_session_mixes_names_and_ids,
