@@ -15,8 +15,8 @@ struct krc_span {
     struct krc_batch *batch; /* NULL: released */
 };
 
-/* So many are kept apart for an application that releases and never acknowledges. */
-enum { KRC_SPANS_KEPT = 1024 };
+/* So many are kept apart for an application that releases and does not acknowledge. */
+enum { KRC_SPANS_KEPT = 32 };
 
 struct krc_spans {
     struct krc_span *ring;
@@ -24,8 +24,8 @@ struct krc_spans {
     uint64_t first, end; /* [first, end) is in use */
 };
 
-/* Makes room for one more.  Beyond KRC_SPANS_KEPT the two oldest become one, where both are
- * released, and the border between them is forgotten. */
+/* Makes room for one more.  Where there are KRC_SPANS_KEPT, neighbours that are released become
+ * one, and the borders between them are forgotten; of those that are held none is. */
 int krc_spans_reserve(struct krc_spans *spans, krc_error *error) KRC_MUST_USE;
 
 /* Adds one where there is room; its number is what `end` was. */

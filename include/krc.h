@@ -412,8 +412,8 @@ KRC_API void krc_release(krc_batch *batch);
  * Says that everything below `next_offset` is done with; krc_commit commits no more than that.
  * Cumulative: never goes back.  Offsets behind the last acknowledged batch that hold nothing to
  * deliver (markers, aborted transactions) are acknowledged with it.  An offset inside a batch
- * counts while that batch is held; once it is released, only up to the batch's begin (and after
- * 1,024 released batches without an acknowledgement, of the oldest of them only their common one).
+ * counts while that batch is held; once it is released, only up to the batch's begin; of more
+ * than 32 batches that were released without one, not every begin is kept: up to one before it.
  * KRC_E_INVALID: below what was acknowledged, or beyond what was delivered.  KRC_E_NOT_FOUND: not
  * assigned.
  */

@@ -134,6 +134,16 @@ START_TEST(released_out_of_order)
 }
 END_TEST
 
+/* Most borders are forgotten: it counts up to one that is not far before. */
+static void check_ack_about(int64_t offset)
+{
+    ck_assert_int_eq(ack(offset), KRC_OK);
+    struct krc_position at = consume_position(handle, "t", 0);
+    ck_assert_int_le(at.acknowledged, offset);
+    ck_assert_int_ge(at.acknowledged, offset - 400);
+    ck_assert_int_eq(at.account.delivered, at.acknowledged);
+}
+
 START_TEST(many_without_an_acknowledgement)
 {
     enum { MANY = 1500 };
@@ -146,8 +156,8 @@ START_TEST(many_without_an_acknowledgement)
         poll_batches(1);
         krc_release(batches[0]);
     }
-    check_ack(100, "0-0"); /* among the oldest, whose borders are forgotten */
-    check_ack(2 * MANY - 100, "0-2900: delivered 2900");
+    check_ack_about(1501);
+    check_ack_about(2900);
     check_ack(2 * MANY, "0-3000: delivered 3000");
     krc_close(handle);
 }
