@@ -2,7 +2,7 @@
 
 B := $(BUILD)/bench
 PEERS := $(BUILD)/peers
-BENCH_BIN := $(addprefix $B/,generate bare wall measure krc_reader)
+BENCH_BIN := $(addprefix $B/,generate bare wall measure krc_reader commits)
 WHEEL := confluent-kafka==2.16.1
 JARS  := $(BROKERS)/$(NEWEST)/libs
 
@@ -10,7 +10,7 @@ $B/generate: $B/generate.o $(BUILD)/tests/support/build.o $(BUILD)/libkrc.a
 	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
 $B/bare $B/wall: $B/%: $B/%.o $B/decode.o $(BUILD)/libkrc.a
 	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
-$B/krc_reader: $B/krc_reader.o $(BUILD)/libkrc.a
+$B/krc_reader $B/commits: $B/%: $B/%.o $(BUILD)/libkrc.a
 	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(LIBS)
 $B/measure: $B/measure.o
 	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@

@@ -56,15 +56,47 @@ int krc_ack(krc *handle, const char *topic, int32_t partition, int64_t next_offs
         account = account_inside(span, &offset);
         epoch = offset > span->from ? span->epoch : span->epoch_before;
     }
+    krc_part_changed(part);
     return offset > offsets->acknowledged
                ? krc_tracker_ack(&part->tracker, offset, epoch, &account, error)
                : KRC_OK;
 }
 
-bool krc_part_has_news(const struct krc_part *part)
+/* A commit looks at those that changed, so that the others cost it nothing. */
+void krc_part_changed(struct krc_part *part)
 {
-    const struct krc_offsets *o = &part->tracker.offsets;
-    return o->position >= 0 && o->acknowledged != o->committed;
+    krc *handle = part->krc;
+    if (part->back_changed != NULL)
+        return;
+    part->next_changed = handle->changed;
+    part->back_changed = &handle->changed;
+    if (handle->changed != NULL)
+        handle->changed->back_changed = &part->next_changed;
+    handle->changed = part;
+}
+
+void krc_part_not_changed(struct krc_part *part)
+{
+    if (part->back_changed == NULL)
+        return;
+    *part->back_changed = part->next_changed;
+    if (part->next_changed != NULL)
+        part->next_changed->back_changed = part->back_changed;
+    part->back_changed = NULL;
+}
+
+size_t krc_count_news(krc *handle)
+{
+    size_t count = 0;
+    for (struct krc_part *part = handle->changed, *next; part != NULL; part = next) {
+        const struct krc_offsets *o = &part->tracker.offsets;
+        next = part->next_changed;
+        if (o->position >= 0 && o->acknowledged != o->committed)
+            count++;
+        else
+            krc_part_not_changed(part);
+    }
+    return count;
 }
 
 struct krc_point krc_part_acked(const struct krc_part *part)
@@ -91,18 +123,9 @@ static int put_all(krc *handle, krc_error *error)
     const char *group = krc_store_group(handle->config);
     int64_t now_ms = krc_now_ms();
     KRC_TRY(krc_refuse_sink(handle, error)); /* one may have been begun since krc_open */
-    for (size_t i = 0; i < handle->part_count; i++)
-        if (krc_part_has_news(handle->parts[i]))
-            KRC_TRY(put_part(handle->parts[i], group, now_ms, error));
+    for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed)
+        KRC_TRY(put_part(part, group, now_ms, error));
     return krc_store_commit(handle->store, error);
-}
-
-static bool any_news(const krc *handle)
-{
-    for (size_t i = 0; i < handle->part_count; i++)
-        if (krc_part_has_news(handle->parts[i]))
-            return true;
-    return false;
 }
 
 int krc_commit(krc *handle, krc_error *error)
@@ -110,7 +133,7 @@ int krc_commit(krc *handle, krc_error *error)
     if (handle->store == NULL)
         return krc_fail(error, KRC_E_STATE, "nothing to commit to: offset.store.file is not set");
     krc_commit_wait(handle);
-    if (!any_news(handle))
+    if (krc_count_news(handle) == 0)
         return KRC_OK;
     KRC_TRY(krc_store_begin(handle->store, error));
     int rc = put_all(handle, error);
@@ -118,10 +141,7 @@ int krc_commit(krc *handle, krc_error *error)
         krc_store_rollback(handle->store);
         return rc;
     }
-    for (size_t i = 0; i < handle->part_count; i++) {
-        struct krc_part *part = handle->parts[i];
-        if (!krc_part_has_news(part))
-            continue;
+    for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed) {
         krc_ledger_committed(&part->ledger, part->ledger.reset_count);
         KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch,
                                       part->tracker.offsets.acknowledged, error));

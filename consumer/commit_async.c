@@ -142,10 +142,7 @@ void krc_commits_forget(krc *handle)
 
 static int copy_parts(krc *handle, struct krc_commit_work *work, krc_error *error)
 {
-    for (size_t i = 0; i < handle->part_count; i++) {
-        struct krc_part *part = handle->parts[i];
-        if (!krc_part_has_news(part))
-            continue;
+    for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed) {
         struct commit_part *p = &work->parts[work->count];
         *p = (struct commit_part){.part = part,
                                   .place = part->place,
@@ -171,7 +168,7 @@ static int check(krc *handle, krc_error *error)
 int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
 {
     KRC_TRY(check(handle, error));
-    size_t size = sizeof(struct krc_commit_work) + handle->part_count * sizeof(struct commit_part);
+    size_t size = sizeof(struct krc_commit_work) + krc_count_news(handle) * sizeof(struct commit_part);
     struct krc_commit_work *work = calloc(1, size);
     if (work == NULL)
         return krc_fail_nomem(error, size);

@@ -30,6 +30,7 @@ struct krc_part {
     int64_t start, until;
     struct krc_start stored;
     struct krc_ledger ledger;
+    struct krc_part *next_changed, **back_changed; /* in the handle's list; NULL: it is not */
     struct krc_spans spans;
     const struct krc_chunk *chunk; /* that the batch handed out last lies in */
     /* once it is done, as krc_position gives them: */
@@ -64,6 +65,7 @@ struct krc {
     size_t unplaced;        /* of a cluster: that its metadata does not know, as far as is known */
     size_t turn;            /* log folders: the partition being read */
     size_t open_count;      /* that are not done */
+    struct krc_part *changed; /* all that may have news to commit */
     struct krc_batch *out, *reuse;
     int reuse_count;
     struct krc_event *events; /* a ring */
@@ -135,8 +137,12 @@ int krc_part_next(struct krc_part *part, struct krc_batch *batch, krc_error *err
 struct krc_batch *krc_take_batch_slot(krc *handle);
 void krc_put_batch_slot(krc *handle, struct krc_batch *batch);
 
-/* What is acknowledged and not committed. */
-bool krc_part_has_news(const struct krc_part *part);
+/* It was read on, or acknowledged. */
+void krc_part_changed(struct krc_part *part);
+void krc_part_not_changed(struct krc_part *part);
+
+/* How many have something that is acknowledged and not committed: those in the list `changed`. */
+size_t krc_count_news(krc *handle);
 struct krc_point krc_part_acked(const struct krc_part *part);
 bool krc_part_settled(const struct krc_part *part);
 

@@ -96,6 +96,7 @@ void krc_part_free(struct krc_part *part)
         return;
     if (part->state == KRC_PART_OPEN)
         krc_tracker_close(&part->tracker);
+    krc_part_not_changed(part);
     krc_spans_free(&part->spans);
     krc_ledger_free(&part->ledger);
     free(part);
@@ -313,6 +314,7 @@ int krc_seek(krc *handle, const char *topic, int32_t partition, int64_t offset, 
         return krc_fail(error, KRC_E_INVALID, "%s-%d cannot go on at %lld", topic, (int)partition,
                         (long long)offset);
     krc_spans_clear(&part->spans);
+    krc_part_changed(part);
     if (part->state == KRC_PART_OPEN)
         return krc_tracker_assign(&part->tracker, offset, NULL, error);
     part->start = offset;

@@ -108,6 +108,7 @@ int krc_part_next(struct krc_part *part, struct krc_batch *batch, krc_error *err
     struct krc_item *item = &batch->item;
     if (part->state == KRC_PART_WAITS)
         KRC_TRY(krc_part_open(part, error));
+    krc_part_changed(part);
     /* first, for the position must not pass a batch that is not handed out */
     KRC_TRY(krc_spans_reserve(&part->spans, error));
     do
