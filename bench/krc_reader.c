@@ -3,6 +3,7 @@
  *
  *     krc_reader                                        says which krc it is
  *     krc_reader HOST:PORT TOPIC PARTITIONS             "N records, checksum X"
+ *     krc_reader HOST:PORT TOPIC PARTITIONS asleep      sleeps for 2 s behind the first batch
  *     krc_reader HOST:PORT TOPIC PARTITIONS SECONDS     follows it for so long, and says after how
  *                                                       many the first record came
  */
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench/checksum.h"
 
@@ -45,12 +47,15 @@ static int open_topic(krc **consumer, char **argv, int partitions, int64_t until
     return rc;
 }
 
-static int read_all(krc *consumer, struct checksum *partitions, int count)
+static int read_all(krc *consumer, struct checksum *partitions, int count, unsigned sleep_s)
 {
     krc_batch *batch;
     int rc;
     while ((rc = krc_poll(consumer, -1, &batch)) == 1) {
         add_batch(partitions, batch);
+        if (sleep_s > 0)
+            sleep(sleep_s);
+        sleep_s = 0;
         krc_release(batch);
     }
     checksum_print(partitions, count);
@@ -84,10 +89,11 @@ int main(int argc, char **argv)
     struct checksum *partitions = calloc((size_t)count, sizeof *partitions);
     if (partitions == NULL)
         return 1;
-    int rc = open_topic(&consumer, argv, count, argc == 5 ? KRC_NO_END : KRC_PRESENT_END, &error);
+    bool asleep = argc == 5 && strcmp(argv[4], "asleep") == 0, follows = argc == 5 && !asleep;
+    int rc = open_topic(&consumer, argv, count, follows ? KRC_NO_END : KRC_PRESENT_END, &error);
     if (rc >= 0) {
-        rc = argc == 5 ? follow(consumer, start, atof(argv[4]))
-                       : read_all(consumer, partitions, count);
+        rc = follows ? follow(consumer, start, atof(argv[4]))
+                     : read_all(consumer, partitions, count, asleep ? 2 : 0);
         error = *krc_last_error(consumer);
     }
     if (rc < 0)

@@ -247,22 +247,61 @@ def measure_sizes(work):
 
 # ---- Memory and growth
 
-def measure_growth(work):
+def measure_memory(work):
     rows = []
-    for records, partitions in ((RECORDS, 1), (RECORDS, 100), (RECORDS * 10, 1)):
+    for records, partitions in ((RECORDS, 1), (RECORDS, 100), (RECORDS * 10, 1),
+                                (RECORDS * 10, 100)):
         folders = generate(BUILD, f"{work}/log", "none", records, VALUE_BYTES, partitions)
         with Broker(f"{work}/broker", {"bench": folders}) as broker:
             commands = {name: [*command, broker.bootstrap, "bench", str(partitions)]
                         for name, command in present().items()}
             taken = in_turns(commands, work, 1)
+            asleep = Runs()
+            asleep.run([*commands[KRC], "asleep"], work)
         shutil.rmtree(f"{work}/log")
-        same_records(taken)
-        rows.append([f"{records:,}", partitions, f"{taken[KRC].cpu[0]:.2f}",
-                     f"{taken[KRC].wall[0]:.2f}", *[f"{runs.peak[0]:.1f}"
-                                                    for runs in taken.values()]])
-    say("## Memory and growth\n\nOne run each, uncompressed, with defaults.\n")
-    say(table(["records", "partitions", "krc CPU s", "krc wall s",
-               *[f"{name}: peak MB" for name in taken]], rows))
+        same_records({**taken, "krc, asleep": asleep})
+        rows.append([f"{records:,}", partitions, f"{asleep.peak[0]:.1f}",
+                     *[f"{runs.peak[0]:.1f}" for runs in taken.values()]])
+    say("## Memory\n\nPeak in MB, one run each, uncompressed, with defaults.  The krc that is "
+        "asleep sleeps 2 s behind its\nfirst batch.\n")
+    say(table(["records", "partitions", "krc, asleep", *taken], rows))
+
+
+def measure_growth(work):
+    sizes = [(records, 1) for records in (RECORDS // 20, RECORDS // 2, RECORDS * 5)]
+    sizes += [(RECORDS // 2, partitions) for partitions in (10, 100, 1000, 5000)]
+    rows = []
+    for records, partitions in sizes:
+        folders = generate(BUILD, f"{work}/log", "none", records, VALUE_BYTES, partitions)
+        with Broker(f"{work}/broker", {"bench": folders}) as broker:
+            command = [*READERS[KRC], broker.bootstrap, "bench", str(partitions)]
+            in_turns({KRC: command}, work, 1)
+            runs = in_turns({KRC: command}, work)[KRC]
+        shutil.rmtree(f"{work}/log")
+        rows.append([f"{records:,}", f"{partitions:,}", both(runs.cpu, "{:.3f}"),
+                     f"{statistics.median(runs.cpu) / records * 1e9:.0f}",
+                     both(runs.wall, "{:.3f}"), both(runs.peak, "{:.1f}")])
+    say(f"## Growth\n\nkrc alone, uncompressed, {RUNS} runs each.\n")
+    say(table(["records", "partitions", "CPU s", "CPU ns a record", "wall s", "peak MB"], rows))
+
+
+# ---- Commits
+
+def measure_commits(work):
+    rows = []
+    for partitions in (1, 100, 1000, 10_000):
+        generate(BUILD, f"{work}/log", "none", 20 * partitions, VALUE_BYTES, partitions)
+        said = []
+        for i in range(RUNS):
+            said.append(re.findall("[0-9.]+", output(f"{BUILD}/bench/commits", f"{work}/log",
+                                                     str(partitions), f"{work}/{i}.db")))
+            os.unlink(f"{work}/{i}.db")
+        shutil.rmtree(f"{work}/log")
+        rows.append([f"{partitions:,}", *[both([float(n) for n in column])
+                                          for column in zip(*said)]])
+    say(f"## Commits to the offset store\n\nMilliseconds of wall time on disk, {RUNS} runs "
+        f"each: all partitions in one transaction; then one of them,\nthe others unchanged.\n")
+    say(table(["partitions", "all", "then one"], rows))
 
 
 def write():
@@ -271,7 +310,8 @@ def write():
 
 
 SECTIONS = {"readers": measure_readers, "command": measure_commands, "idle": measure_idle,
-            "sizes": measure_sizes, "growth": measure_growth}
+            "sizes": measure_sizes, "memory": measure_memory, "growth": measure_growth,
+            "commits": measure_commits}
 
 
 def main():
