@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 enum {
-    IDLE_MOST = 4,       /* kept for later */
+    IDLE_MOST = 2,       /* kept for later */
     IDLE_BYTES = 2 << 20 /* one that is larger goes back to the system */
 };
 
@@ -54,40 +54,53 @@ void krc_frames_close(struct krc_frames *frames)
     end_pool(frames);
 }
 
+static struct krc_frame *unlink_idle(struct krc_frames *frames, struct krc_frame **link)
+{
+    struct krc_frame *frame = *link;
+    *link = frame->next;
+    frames->idle_count--;
+    return frame;
+}
+
 /* An idle one that is large enough and not much too large. */
 static struct krc_frame *find_idle(struct krc_frames *frames, size_t len)
 {
-    for (struct krc_frame **link = &frames->idle; *link != NULL; link = &(*link)->next) {
-        struct krc_frame *frame = *link;
-        if (frame->chunk.capacity < len || frame->chunk.capacity / 16 > len)
-            continue;
-        *link = frame->next;
-        frames->idle_count--;
-        return frame;
-    }
+    for (struct krc_frame **link = &frames->idle; *link != NULL; link = &(*link)->next)
+        if ((*link)->chunk.capacity >= len && (*link)->chunk.capacity / 16 <= len)
+            return unlink_idle(frames, link);
     return NULL;
 }
 
-/* In place of an idle one, where there are enough of these. */
+/* The largest idle one that is too small: responses grow, and each would leave a frame behind. */
+static struct krc_frame *find_smaller(struct krc_frames *frames, size_t len)
+{
+    struct krc_frame **best = NULL;
+    for (struct krc_frame **link = &frames->idle; *link != NULL; link = &(*link)->next)
+        if ((*link)->chunk.capacity < len &&
+            (best == NULL || (*link)->chunk.capacity > (*best)->chunk.capacity))
+            best = link;
+    return best == NULL ? NULL : unlink_idle(frames, best);
+}
+
+/* Of a smaller one, or in place of another where enough are idle. */
 static struct krc_frame *make(struct krc_frames *frames, size_t len)
 {
-    struct krc_frame *frame = calloc(1, sizeof *frame);
     size_t capacity = len < 1024 ? 1024 : len;
-    uint8_t *data = malloc(capacity);
-    if (frame == NULL || data == NULL) {
-        free(frame);
-        free(data);
+    struct krc_frame *frame = find_smaller(frames, len);
+    if (frame == NULL && frames->idle_count == IDLE_MOST)
+        frame = unlink_idle(frames, &frames->idle);
+    if (frame == NULL)
+        frame = calloc(1, sizeof *frame);
+    if (frame == NULL)
         return NULL;
-    }
-    if (frames->idle_count == IDLE_MOST) {
-        struct krc_frame *old = frames->idle;
-        frames->idle = old->next;
-        frames->idle_count--;
-        free_frame(old);
-    }
+    free(frame->chunk.data);
     frame->frames = frames;
-    frame->chunk = (struct krc_chunk){.data = data, .capacity = capacity, .gone = frame_gone};
-    return frame;
+    frame->chunk = (struct krc_chunk){
+        .data = malloc(capacity), .capacity = capacity, .gone = frame_gone};
+    if (frame->chunk.data != NULL)
+        return frame;
+    free_frame(frame);
+    return NULL;
 }
 
 struct krc_frame *krc_frame_take(struct krc_frames *frames, size_t len)
