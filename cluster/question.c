@@ -127,14 +127,49 @@ static void judge(struct krc_cluster *cluster, struct krc_question *q, enum krc_
 
 /* ---- Questions that go together ------------------------------------------------------------- */
 
-/* The one about that partition, which the answer speaks of; the answer keeps the order. */
-static struct krc_question *find_asked(const struct krc_asked *asked, const struct krc_topic *topic,
+static int by_partition(const void *left, const void *right)
+{
+    const struct krc_question *const *a = left, *const *b = right;
+    if ((*a)->topic != (*b)->topic)
+        return strcmp((*a)->topic->name, (*b)->topic->name);
+    return ((*a)->partition > (*b)->partition) - ((*a)->partition < (*b)->partition);
+}
+
+static size_t length(const struct krc_question *list)
+{
+    size_t n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    return n;
+}
+
+/* Those that are waited for, which lie in order, to be searched while an answer is taken. */
+struct waiting {
+    struct krc_cluster *cluster;
+    struct krc_question **list;
+    size_t count;
+};
+
+static struct waiting waiting_of(const struct krc_asked *asked)
+{
+    struct waiting w = {.cluster = asked->cluster};
+    krc_arena_reset(&w.cluster->arena);
+    w.list = krc_arena_take(&w.cluster->arena, length(asked->list) * sizeof *w.list);
+    for (struct krc_question *q = asked->list; q != NULL && w.list != NULL; q = q->next)
+        w.list[w.count++] = q;
+    return w; /* without memory none, and all are asked again */
+}
+
+/* The one about that partition, which the answer speaks of; NULL: none, or it was told. */
+static struct krc_question *find_asked(const struct waiting *w, struct krc_topic *topic,
                                        int32_t partition)
 {
-    struct krc_question *q = asked->list;
-    while (q != NULL && (q->topic != topic || q->partition != partition))
-        q = q->next;
-    return q;
+    struct krc_question wanted = {.topic = topic, .partition = partition}, *key = &wanted;
+    struct krc_question **found =
+        topic == NULL || w->count == 0
+            ? NULL
+            : bsearch(&key, w->list, w->count, sizeof *w->list, by_partition);
+    return found == NULL || (*found)->state != KRC_SENT ? NULL : *found;
 }
 
 /* What the answer did not speak of, or that got none, is asked again. */
@@ -146,27 +181,28 @@ static void end_asked(struct krc_asked *asked)
     free(asked);
 }
 
-static void take_answer(const struct krc_asked *asked, const struct krc_topic *topic,
-                        int32_t partition, int64_t offset, int32_t epoch,
-                        enum krc_verdict verdict, int16_t error_code)
+static void take_answer(const struct waiting *w, struct krc_topic *topic, int32_t partition,
+                        int64_t offset, int32_t epoch, enum krc_verdict verdict,
+                        int16_t error_code)
 {
-    struct krc_question *q = find_asked(asked, topic, partition);
+    struct krc_question *q = find_asked(w, topic, partition);
     if (q == NULL)
         return;
     q->offset = offset;
     q->found_epoch = epoch;
-    judge(asked->cluster, q, verdict, error_code);
+    judge(w->cluster, q, verdict, error_code);
 }
 
 static void offsets_told(void *arg, const struct krc_answer *answer)
 {
     struct krc_asked *asked = arg;
     const struct krc_list_offsets_response *r = answer->response;
+    struct waiting w = waiting_of(asked);
     for (int32_t t = 0; answer->rc >= 0 && t < r->topic_count; t++) {
-        const struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
+        struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
         const struct krc_list_offsets_partition *p = r->topics[t].partitions;
         for (int32_t i = 0; i < r->topics[t].partition_count; i++, p++)
-            take_answer(asked, topic, p->index, p->offset, p->leader_epoch,
+            take_answer(&w, topic, p->index, p->offset, p->leader_epoch,
                         krc_list_offsets_verdict(p->error_code), p->error_code);
     }
     end_asked(asked);
@@ -176,11 +212,12 @@ static void epochs_told(void *arg, const struct krc_answer *answer)
 {
     struct krc_asked *asked = arg;
     const struct krc_offset_for_leader_epoch_response *r = answer->response;
+    struct waiting w = waiting_of(asked);
     for (int32_t t = 0; answer->rc >= 0 && t < r->topic_count; t++) {
-        const struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
+        struct krc_topic *topic = krc_topic_find(asked->cluster, r->topics[t].name);
         const struct krc_epoch_partition *p = r->topics[t].partitions;
         for (int32_t i = 0; i < r->topics[t].partition_count; i++, p++)
-            take_answer(asked, topic, p->index, p->end_offset, p->leader_epoch,
+            take_answer(&w, topic, p->index, p->end_offset, p->leader_epoch,
                         krc_epoch_verdict(p->error_code), p->error_code);
     }
     end_asked(asked);
@@ -240,14 +277,6 @@ static int32_t same_topic(const struct krc_question *list)
     for (const struct krc_question *q = list; q != NULL && q->topic == list->topic; q = q->next)
         count++;
     return count;
-}
-
-static size_t length(const struct krc_question *list)
-{
-    size_t n = 0;
-    for (; list != NULL; list = list->next)
-        n++;
-    return n;
 }
 
 static int send_offsets(struct krc_asked *asked, struct krc_conn *conn, krc_error *error)
@@ -358,14 +387,6 @@ static void tell_unknown(struct krc_question *q)
     if (q->type == KRC_ASKS_CLEANUP)
         q->topic->cleanup = KRC_CLEANUP_REFUSED;
     krc_question_told(q);
-}
-
-static int by_partition(const void *left, const void *right)
-{
-    const struct krc_question *const *a = left, *const *b = right;
-    if ((*a)->topic != (*b)->topic)
-        return strcmp((*a)->topic->name, (*b)->topic->name);
-    return ((*a)->partition > (*b)->partition) - ((*a)->partition < (*b)->partition);
 }
 
 /* Moves the open questions that go with the first one to `asked`, sorted; a second one about the
