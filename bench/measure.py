@@ -33,9 +33,9 @@ class Runs:
         self.peak.append(int(kilobytes) / 1024)
         self.said.append((said or b"").decode().strip())
 
-    def number(self, pattern):
-        """The least of a number that each run says."""
-        return min(float(re.search(pattern, said)[1]) for said in self.said)
+    def numbers(self, pattern):
+        """A number that each run says."""
+        return [float(re.search(pattern, said)[1]) for said in self.said]
 
 
 def both(values, form="{:.2f}"):

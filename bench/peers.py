@@ -31,9 +31,7 @@ JARS = os.environ.get("JARS", f"{BROKERS}/{NEWEST}/libs")
 RESULTS = os.environ.get("BENCH_RESULTS", f"{HERE}/RESULTS.md")
 VALUE_BYTES = 93  # makes records of about 107 bytes
 SIZES = {10: RECORDS, 10_000: RECORDS // 100, 1_000_000: RECORDS // 10_000}  # bytes: records
-SIZE_RUNS = min(RUNS, 3)
-JAVA_RUNS = 3     # it takes long
-IDLE_SECONDS, IDLE_PARTITIONS, IDLE_RUNS = 20, 2000, 2
+IDLE_SECONDS, IDLE_PARTITIONS = 20, 2000
 KRC = "krc"
 READERS = {
     KRC: [f"{BUILD}/bench/krc_reader"],
@@ -94,13 +92,12 @@ def kcat_version():
 
 # ---- Readers
 
-def in_turns(commands, work, runs=RUNS, limits={}):
+def in_turns(commands, work, runs=RUNS):
     """The runs of each, one after the other, and that again."""
     taken = {name: Runs() for name in commands}
-    for i in range(runs):
+    for _ in range(runs):
         for name, command in commands.items():
-            if i < limits.get(name, runs):
-                taken[name].run(command, work)
+            taken[name].run(command, work)
     return taken
 
 
@@ -126,7 +123,7 @@ def measure_codec(broker, codec, work):
                 for name, command in present().items()}
     commands["wall"] = [f"{BUILD}/bench/wall", *broker.segments(topic)]
     in_turns(commands, work, 1)  # for the broker's compiler and the page cache
-    return in_turns(commands, work, limits={"Java": JAVA_RUNS})
+    return in_turns(commands, work)
 
 
 def measure_readers(work):
@@ -140,9 +137,10 @@ def measure_readers(work):
         f"defaults (librdkafka and kcat,\nwhich know a log's end by an empty answer, get it "
         f"after 10 ms instead of 500). Every reader is a whole process\nthat sums up offset, "
         f"timestamp, lengths and first byte of each record, all to the same checksum. {RUNS} "
-        f"runs each\n(Java {min(JAVA_RUNS, RUNS)}), in turns. Minimum / median; ratios and rates "
-        f"are of medians; a rate is million delivered records per\nCPU second. The wall: "
-        f"receiving the same bytes from sendfile, and the bare decode loop.\n")
+        f"runs each,\nin turns. Minimum / median; ratios and rates are of medians; a rate is "
+        f"million delivered records per CPU second.\nThe wall: receiving the same bytes from "
+        f"sendfile, and the bare decode loop. librdkafka leaves batches' own\nchecksums "
+        f"unchecked unless it is told; the others check them.\n")
     say(table(["codec", *COLUMNS], rows))
 
 
@@ -208,25 +206,26 @@ def measure_idle(work):
         for command in commands.values():
             Runs().run([*command, str(IDLE_SECONDS / 4)], work)  # for the broker's compiler
         rest = broker_alone(broker)
-        rows = [idle_row(name, [*command, str(IDLE_SECONDS)], broker, rest, work)
-                for _ in range(IDLE_RUNS) for name, command in commands.items()]
+        taken, brokers = {name: Runs() for name in commands}, {name: [] for name in commands}
+        for _ in range(RUNS):
+            for name, command in commands.items():
+                before = broker.cpu()
+                taken[name].run([*command, str(IDLE_SECONDS)], work)
+                brokers[name].append(max(0, broker.cpu() - before - rest))
+    rows = [[name, both(runs.cpu, "{:.3f}"), both(brokers[name]),
+             ratio(brokers[name], brokers[KRC]), both(runs.numbers(r"after ([0-9.]+) s"), "{:.3f}"),
+             both(runs.peak, "{:.1f}")] for name, runs in taken.items()]
     say(f"## {IDLE_PARTITIONS:,} partitions\n\nOne record in the last of them, then nothing, "
-        f"{IDLE_SECONDS} s in all; each run of each. What the broker uses\nby itself in that "
-        f"time, {rest:.2f} CPU s, is taken off.\n")
-    say(table(["reader", "own CPU s", "broker's CPU s", "first record after s", "peak MB"], rows))
+        f"{IDLE_SECONDS} s in all; {RUNS} runs each, in turns. What the broker uses\nby itself in "
+        f"that time, {rest:.2f} CPU s, is taken off.\n")
+    say(table(["reader", "own CPU s", "broker's CPU s", "× krc", "first record after s",
+               "peak MB"], rows))
 
 
 def broker_alone(broker):
     before = broker.cpu()
     time.sleep(IDLE_SECONDS)
     return broker.cpu() - before
-
-
-def idle_row(name, command, broker, rest, work):
-    runs, before = Runs(), broker.cpu()
-    runs.run(command, work)
-    return [name, f"{runs.cpu[0]:.3f}", f"{broker.cpu() - before - rest:.2f}",
-            f"{runs.number(r'after ([0-9.]+) s'):.3f}", f"{runs.peak[0]:.1f}"]
 
 
 # ---- Records of other sizes
@@ -240,8 +239,8 @@ def measure_sizes(work):
             commands = {name: [*command, broker.bootstrap, f"bench-{size}", "1"]
                         for name, command in present().items() if name != "Java"}
             in_turns(commands, work, 1)
-            rows += reader_rows(f"{size:,}", in_turns(commands, work, SIZE_RUNS))
-    say(f"## Records of other sizes\n\nUncompressed; {SIZE_RUNS} runs each, in turns.\n")
+            rows += reader_rows(f"{size:,}", in_turns(commands, work))
+    say(f"## Records of other sizes\n\nUncompressed; {RUNS} runs each, in turns.\n")
     say(table(["bytes", *COLUMNS], rows))
 
 
@@ -249,22 +248,21 @@ def measure_sizes(work):
 
 def measure_memory(work):
     rows = []
-    for records, partitions in ((RECORDS, 1), (RECORDS, 100), (RECORDS * 10, 1),
-                                (RECORDS * 10, 100)):
-        folders = generate(BUILD, f"{work}/log", "none", records, VALUE_BYTES, partitions)
+    for times, partitions in ((1, 1), (1, 100), (10, 1), (10, 100)):
+        folders = generate(BUILD, f"{work}/log", "none", RECORDS * times, VALUE_BYTES, partitions)
         with Broker(f"{work}/broker", {"bench": folders}) as broker:
             commands = {name: [*command, broker.bootstrap, "bench", str(partitions)]
                         for name, command in present().items()}
-            taken = in_turns(commands, work, 1)
-            asleep = Runs()
-            asleep.run([*commands[KRC], "asleep"], work)
+            commands["krc, asleep"] = [*commands[KRC], "asleep"]
+            taken = in_turns(commands, work, RUNS if times == 1 else 1)
         shutil.rmtree(f"{work}/log")
-        same_records({**taken, "krc, asleep": asleep})
-        rows.append([f"{records:,}", partitions, f"{asleep.peak[0]:.1f}",
-                     *[f"{runs.peak[0]:.1f}" for runs in taken.values()]])
-    say("## Memory\n\nPeak in MB, one run each, uncompressed, with defaults.  The krc that is "
-        "asleep sleeps 2 s behind its\nfirst batch.\n")
-    say(table(["records", "partitions", "krc, asleep", *taken], rows))
+        same_records(taken)
+        rows.append([f"{RECORDS * times:,}", partitions,
+                     *[f"{max(runs.peak):.1f}" for runs in taken.values()]])
+    say(f"## Memory\n\nThe largest peak in MB of {RUNS} runs (of one with {RECORDS * 10:,} "
+        f"records), uncompressed, with defaults.\nThe krc that is asleep sleeps 2 s behind its "
+        f"first batch.\n")
+    say(table(["records", "partitions", *taken], rows))
 
 
 def measure_growth(work):
