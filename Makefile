@@ -12,13 +12,13 @@ CC      ?= cc
 BUILD   := build/$(VARIANT)
 PKG     := pkg-config
 
-ROOMS   := base records txnfilter logdir offsets store protocol cluster consumer replay
+ROOMS   := base records txnfilter logdir offsets store protocol security cluster consumer replay
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 CMD_SRC := $(sort $(wildcard cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 
-REQUIRED := libuv sqlite3 libzstd liblz4 zlib
+REQUIRED := libuv sqlite3 libzstd liblz4 zlib openssl
 include scripts/deps.mk
 
 WARN   := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
