@@ -5,6 +5,9 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/base64.h"
+#include "base/utf8.h"
+
 /* ---- Into the buffer, where room was made before: each returns the end of what it wrote ----- */
 
 static uint8_t *put(uint8_t *out, const void *data, size_t len)
@@ -44,24 +47,6 @@ int krc_json_number(struct krc_buffer *buffer, int64_t number, krc_error *error)
 }
 
 /* ---- Strings ------------------------------------------------------------------------------- */
-
-/* The length of the UTF-8 sequence at `p` that is not ASCII, 0 where there is none (Unicode 15,
- * table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
-static size_t sequence(const uint8_t *p, size_t left)
-{
-    uint8_t c = p[0];
-    size_t n = c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    if (n == 0 || n > left)
-        return 0;
-    uint8_t low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
-    if (p[1] < low || p[1] > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    return n;
-}
 
 /* In the top bit of each of eight bytes: it is a control character, '"', '\\', or not ASCII.
  * Subtracting borrows from higher bytes, so only the lowest bit that is set is sure. */
@@ -117,7 +102,7 @@ static inline uint8_t *put_character(uint8_t *out, const uint8_t **p, const uint
         *out++ = c;
         return out;
     }
-    size_t n = sequence(*p, (size_t)(end - *p));
+    size_t n = krc_utf8_sequence(*p, (size_t)(end - *p));
     if (n == 0)
         return NULL;
     out = put(out, *p, n);
@@ -238,22 +223,9 @@ int krc_json_string(struct krc_buffer *out, struct krc_bytes text, krc_error *er
 
 static int append_base64(struct krc_buffer *buffer, struct krc_bytes in, krc_error *error)
 {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    KRC_TRY(krc_buffer_reserve(buffer, buffer->len + (in.len + 2) / 3 * 4 + 2, error));
+    KRC_TRY(krc_buffer_reserve(buffer, buffer->len + krc_base64_size(in.len) + 2, error));
     uint8_t *out = PUT(buffer->data + buffer->len, "\"");
-    for (size_t i = 0; i < in.len; i += 3) {
-        size_t n = in.len - i < 3 ? in.len - i : 3;
-        uint32_t v = (uint32_t)in.data[i] << 16;
-        if (n > 1)
-            v |= (uint32_t)in.data[i + 1] << 8;
-        if (n > 2)
-            v |= in.data[i + 2];
-        *out++ = (uint8_t)letters[v >> 18];
-        *out++ = (uint8_t)letters[v >> 12 & 63];
-        *out++ = n > 1 ? (uint8_t)letters[v >> 6 & 63] : '=';
-        *out++ = n > 2 ? (uint8_t)letters[v & 63] : '=';
-    }
+    out = krc_base64_encode(out, in);
     *out++ = '"';
     buffer->len = (size_t)(out - buffer->data);
     return KRC_OK;
