@@ -333,6 +333,8 @@ static const struct {
     THROTTLE(DESCRIBE_CONFIGS, describe_configs, 2),
     THROTTLE(DESCRIBE_TOPIC_PARTITIONS, describe_topic_partitions, 0),
 #undef THROTTLE
+    [KRC_API_SASL_HANDSHAKE] = {.since = INT16_MAX}, /* these ask for none */
+    [KRC_API_SASL_AUTHENTICATE] = {.since = INT16_MAX},
 };
 
 static int32_t throttle_of(const struct krc_inflight *sent, const void *response)

@@ -23,6 +23,8 @@
 #include "protocol/metadata.h"
 #include "protocol/offset_fetch.h"
 #include "protocol/offset_for_leader_epoch.h"
+#include "protocol/sasl_authenticate.h"
+#include "protocol/sasl_handshake.h"
 
 /* X(NAME, file's name, "Name", key, lowest, highest, first flexible version) */
 #define KRC_APIS(X)                                                                          \
@@ -31,9 +33,11 @@
     X(METADATA, metadata, "Metadata", 3, 4, 13, 9)                                           \
     X(OFFSET_FETCH, offset_fetch, "OffsetFetch", 9, 1, 10, 6)                                \
     X(FIND_COORDINATOR, find_coordinator, "FindCoordinator", 10, 0, 6, 3)                    \
+    X(SASL_HANDSHAKE, sasl_handshake, "SaslHandshake", 17, 0, 1, 2)                          \
     X(API_VERSIONS, api_versions, "ApiVersions", 18, 0, 4, 3)                                \
     X(OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch, "OffsetForLeaderEpoch", 23, 3, 4, 4) \
     X(DESCRIBE_CONFIGS, describe_configs, "DescribeConfigs", 32, 0, 4, 4)                    \
+    X(SASL_AUTHENTICATE, sasl_authenticate, "SaslAuthenticate", 36, 0, 2, 2)                 \
     X(DESCRIBE_TOPIC_PARTITIONS, describe_topic_partitions, "DescribeTopicPartitions", 75, 0, 0, 0)
 
 enum krc_api_name {

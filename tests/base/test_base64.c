@@ -33,11 +33,14 @@ END_TEST
 START_TEST(what_encoding_does_not_write)
 {
     static const char *const wrong[] = {
-        "Z",        "Zg",   "Zg=",   "Zm8",  "Zm9vYg", "Zm9vYmE", /* too short */
-        "Zg===",    "=",    "==",    "====", "Z===",   "Zm9v====", "Zg==Zg==",
-        "Zm8=Zm8=", "Z=g=", /* padding inside */
-        "Zh==",     "Zm9=", /* bits behind the last byte */
-        "Zm9v\n",   "Zm 9", "\nZm9", "Zm9-", "Zm9_",   "Zm9.",     "Zm9\xff", /* no letters of it */
+        /* too short */
+        "Z", "Zg", "Zg=", "Zm8", "Zm9vYg", "Zm9vYmE",
+        /* padding that is too long, or inside */
+        "=", "==", "====", "Z===", "Zg===", "Zm9v====", "Zg==Zg==", "Zm8=Zm8=", "Z=g=",
+        /* bits behind the last byte */
+        "Zh==", "Zm9=",
+        /* no letters of it */
+        "Zm9\n", "Zm 9", "\nZm9", "Zm9-", "Zm9_", "Zm9.", "Zm9\xff",
     };
     uint8_t to[16];
     size_t len;

@@ -322,6 +322,8 @@ static void fill(struct broker_request *r, void *response)
     case KRC_API_DESCRIBE_CONFIGS:
         answer_describe_configs(r, response);
         break;
+    case KRC_API_SASL_HANDSHAKE:
+    case KRC_API_SASL_AUTHENTICATE:
     case KRC_API_DESCRIBE_TOPIC_PARTITIONS:
     case KRC_API_COUNT:
         ck_abort_msg("nobody asks for this here");

@@ -334,6 +334,41 @@ static void find_coordinator_response(struct visit *v, void *message)
     NUMBER("port", r->port);
 }
 
+/* ---- SaslHandshake, SaslAuthenticate ------------------------------------------------------- */
+
+static void sasl_handshake_request(struct visit *v, void *message)
+{
+    struct krc_sasl_handshake_request *r = message;
+    visit_text(v, "mechanism", &r->mechanism, NOT_NULL);
+}
+
+static void mechanism(struct visit *v, void *element)
+{
+    visit_text(v, "mechanisms", element, NOT_NULL);
+}
+
+static void sasl_handshake_response(struct visit *v, void *message)
+{
+    struct krc_sasl_handshake_response *r = message;
+    NUMBER("error_code", r->error_code);
+    ARRAY("mechanisms", r->mechanisms, r->mechanism_count, NOT_NULL, mechanism);
+}
+
+static void sasl_authenticate_request(struct visit *v, void *message)
+{
+    struct krc_sasl_authenticate_request *r = message;
+    visit_text(v, "auth_bytes", &r->auth_bytes, NOT_NULL);
+}
+
+static void sasl_authenticate_response(struct visit *v, void *message)
+{
+    struct krc_sasl_authenticate_response *r = message;
+    NUMBER("error_code", r->error_code);
+    visit_text(v, "error_message", &r->error_message, NULLABLE);
+    visit_text(v, "auth_bytes", &r->auth_bytes, NOT_NULL);
+    NUMBER_IN("session_lifetime_ms", r->session_lifetime_ms, 1, EVER, 0);
+}
+
 /* ---- OffsetForLeaderEpoch ------------------------------------------------------------------ */
 
 static void epoch_request_partition(struct visit *v, void *element)
