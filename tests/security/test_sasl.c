@@ -15,6 +15,7 @@ static krc_error error;
 static void teardown(void)
 {
     krc_sasl_free(sasl);
+    sasl = NULL;
     krc_buffer_free(&out);
 }
 
