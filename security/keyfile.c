@@ -23,7 +23,7 @@ static int read_to_end(struct krc_keyfile *file, int fd, const char *path, krc_e
         return krc_fail_errno(error, "%s: cannot read %s", file->property, path);
     if (bytes->len > KRC_KEYFILE_MOST)
         return krc_fail(error, KRC_E_TOO_LARGE,
-                        "%s: %s makes it more than %d bytes, which are not only certificates",
+                        "%s: with %s it is more than %d bytes, which are not certificates alone",
                         file->property, path, KRC_KEYFILE_MOST);
     return KRC_OK;
 }

@@ -115,8 +115,7 @@ static int refuse_password(const struct krc_keyfile *file, const struct krc_pass
                            krc_error *error)
 {
     return krc_fail(error, KRC_E_INVALID,
-                    password->text[0] != '\0' ? "%s: its password is not %s"
-                                              : "%s is encrypted: set %s",
+                    password->text[0] != '\0' ? "%s: %s is wrong" : "%s is encrypted: set %s",
                     file->name, password->property);
 }
 
@@ -175,8 +174,7 @@ static int refuse_pkcs12(const struct krc_keyfile *file, const struct krc_passwo
                         "%s is encrypted in a way too old for OpenSSL: make it anew, with keytool "
                         "of Java 17 or openssl pkcs12",
                         file->name);
-    return krc_fail(error, KRC_E_INVALID, "%s cannot be read as PKCS12 (%s)", file->name,
-                    reason());
+    return krc_fail(error, KRC_E_INVALID, "%s cannot be read as PKCS12 (%s)", file->name, reason());
 }
 
 static int take_pkcs12(struct contents *to, const struct krc_keyfile *file,
@@ -443,8 +441,9 @@ int krc_openssl_limit(struct krc_tls_context *context, struct krc_tls_versions v
         SSL_CTX_set_min_proto_version(ssl, versions.lowest) == 1 &&
         SSL_CTX_set_max_proto_version(ssl, versions.highest) == 1)
         return KRC_OK;
-    return krc_fail(error, KRC_E_UNSUPPORTED, "OpenSSL lacks what ssl.enabled.protocols or "
-                                              "ssl.cipher.suites names: %s", reason());
+    return krc_fail(error, KRC_E_UNSUPPORTED,
+                    "OpenSSL lacks what ssl.enabled.protocols or ssl.cipher.suites names: %s",
+                    reason());
 }
 
 /* ---- A connection --------------------------------------------------------------------------- */
@@ -498,7 +497,7 @@ void krc_openssl_drop_session(struct ssl_session_st *ticket)
 /* ---- What is said over it ------------------------------------------------------------------- */
 
 #define NO_VERSION "it speaks none of the versions in ssl.enabled.protocols"
-#define NO_TLS                                                                                  \
+#define NO_TLS                                                                                    \
     "it does not speak TLS, which security.protocol demands: this may be the port of a listener " \
     "without TLS"
 

@@ -568,7 +568,7 @@ START_TEST(stores_that_are_refused)
     } stores[] = {
         {"nowhere", "", "", KRC_E_NOT_FOUND, "ssl.truststore.location: cannot open "},
         {"trust.p12", "", "wrong-secret", KRC_E_INVALID,
-         "trust.p12: its password is not ssl.truststore.password"},
+         "trust.p12: ssl.truststore.password is wrong"},
         {"trust.p12", "PKCS12", "", KRC_E_INVALID,
          "trust.p12 is encrypted: set ssl.truststore.password"},
         {"authority.pem", "PKCS12", "", KRC_E_INVALID, "authority.pem is no PKCS12 store"},
@@ -596,10 +596,10 @@ START_TEST(keys_that_are_refused)
         const char *sentence;
     } stores[] = {
         {"client-encrypted.pem", "", "wrong-secret", KRC_E_INVALID,
-         "client-encrypted.pem: its password is not ssl.key.password"},
+         "client-encrypted.pem: ssl.key.password is wrong"},
         {"client-encrypted.pem", "", "", KRC_E_INVALID, "is encrypted: set ssl.key.password"},
         {"client.p12", "wrong-secret", "", KRC_E_INVALID,
-         "client.p12: its password is not ssl.keystore.password"},
+         "client.p12: ssl.keystore.password is wrong"},
         {"client-mixed.pem", "", "", KRC_E_INVALID,
          "client-mixed.pem: the private key is not that of the first certificate"},
         {"client.pem", "", "", KRC_E_INVALID, "client.pem holds no private key"},
