@@ -97,6 +97,14 @@ static int list_properties(struct cmd_source *source)
     return cmd_flush();
 }
 
+/* From those who list processes and their arguments. */
+static void hide_secret(const krc_config *config, const char *name, char *value)
+{
+    const char *now = krc_config_get(config, name);
+    if (now != NULL && strcmp(now, value) != 0)
+        memset(value, '*', strlen(value));
+}
+
 static int set_named_property(struct cmd_source *source, char *text)
 {
     char *equals = strchr(text, '=');
@@ -105,7 +113,9 @@ static int set_named_property(struct cmd_source *source, char *text)
     if (equals == NULL)
         return cmd_usage("-X %s: give a property as NAME=VALUE, or say -X list", text);
     *equals = '\0';
-    return cmd_set_property(source->config, text, equals + 1);
+    int status = cmd_set_property(source->config, text, equals + 1);
+    hide_secret(source->config, text, equals + 1);
+    return status;
 }
 
 struct ignored {
@@ -282,6 +292,13 @@ static int limit_patience(const struct cmd_source *source)
     return cmd_set_property(source->config, name, text);
 }
 
+static void warn(const struct cmd_source *source)
+{
+    char text[512];
+    if (krc_config_warning(source->config, text, sizeof text))
+        fprintf(stderr, "krc: warning: %s\n", text);
+}
+
 bool cmd_source_is_cluster(const struct cmd_source *source)
 {
     return krc_config_get(source->config, "bootstrap.servers") != NULL;
@@ -296,6 +313,8 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
         return status;
     bool is_cluster = cmd_source_is_cluster(source);
     bool only_folders = strcmp(command, "verify") == 0;
+    if (is_cluster)
+        warn(source);
     if (is_cluster && only_folders)
         return cmd_usage("%s: only log folders can be verified, not a cluster: name one with -d",
                          command);

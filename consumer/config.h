@@ -4,16 +4,24 @@
 #ifndef KRC_CONSUMER_CONFIG_H
 #define KRC_CONSUMER_CONFIG_H
 
+#include "base/buffer.h"
 #include "offsets/offsets.h"
 
 /* Some 35,000 years: a time added to a clock's cannot overflow. */
 #define KRC_LONGEST_MS (INT64_C(1) << 50)
 
 enum krc_dns_lookup { KRC_ALL_ADDRESSES, KRC_CANONICAL_NAMES };
+enum krc_security_protocol { KRC_PLAINTEXT, KRC_SSL, KRC_SASL_PLAINTEXT, KRC_SASL_SSL };
+enum krc_store_type { KRC_UNSAID, KRC_PEM, KRC_PKCS12, KRC_JKS };
+enum { KRC_TLS_1_2 = 1, KRC_TLS_1_3 = 2 };
+
+/* Where a value may lie instead: "file:PATH", "env:NAME". */
+#define KRC_IN_FILE "file:"
+#define KRC_IN_ENVIRONMENT "env:"
 
 struct krc_setting {
-    char *text; /* as krc_config_get gives it */
-    bool said;  /* by krc_config_set: a file changes it no more */
+    char *text; /* as it was given */
+    enum { KRC_BY_DEFAULT, KRC_BY_FILE, KRC_BY_CALL } by; /* a file does not change a call's */
 };
 
 struct krc_config {
@@ -39,7 +47,7 @@ struct krc_config {
     int64_t auto_create_topics, exclude_internal_topics; /* 0 or 1 */
 
     /* how a cluster is reached; no time is longer than KRC_LONGEST_MS */
-    int64_t security_protocol;           /* 0: PLAINTEXT */
+    int64_t security_protocol;           /* enum krc_security_protocol */
     int64_t dns_lookup;                  /* client.dns.lookup: enum krc_dns_lookup */
     int64_t metadata_max_age_ms;
     int64_t rebootstrap;                 /* metadata.recovery.strategy: 0 or 1 */
@@ -51,8 +59,31 @@ struct krc_config {
     int64_t idle_close_ms;               /* -1: never */
     int64_t send_buffer_bytes, receive_buffer_bytes; /* -1: the system's choice */
 
+    /* TLS and SASL, beside the texts that krc_security_of reads */
+    int64_t sasl_mechanism;              /* enum krc_sasl_mechanism */
+    int64_t tls_versions;                /* ssl.enabled.protocols: KRC_TLS_1_2 | ... */
+    int64_t tls_highest;                 /* ssl.protocol: 0 TLSv1.3, 1 TLSv1.2 */
+    int64_t checks_host;                 /* 0 or 1 */
+    int64_t keystore_type, truststore_type; /* enum krc_store_type */
+
     struct krc_setting *settings; /* of each property, in the table's order */
+    char *exposed; /* a properties file with secrets that others can read; NULL: none */
 };
+
+/* A property's value as it was given, a secret's too; "": none. */
+const char *krc_config_text(const krc_config *config, const char *name);
+
+/* Goes on from *i to the next secret that has a value (its property's name, and the value). */
+bool krc_config_next_secret(const krc_config *config, size_t *i, const char **name,
+                            const char **value);
+
+/* The first property that was given, of those of which the name begins so; NULL: none was. */
+const char *krc_config_given(const krc_config *config, const char *prefix);
+
+/* A file's whole text, and a NUL behind it. */
+int krc_read_text(const char *path, struct krc_buffer *text, krc_error *error) KRC_MUST_USE;
+
+bool krc_others_read(const char *path); /* whether others than its owner may */
 
 krc_config *krc_config_copy(const krc_config *config); /* NULL: out of memory */
 

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -192,13 +193,19 @@ int krc_properties_next(struct krc_properties *p, const char **name, const char 
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
+bool krc_others_read(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & (S_IRGRP | S_IROTH)) != 0;
+}
+
 static int read_all(int fd, const char *path, struct krc_buffer *text, krc_error *error)
 {
     ssize_t n;
     do {
         if (text->len > MAX_FILE_BYTES)
-            return krc_fail(error, KRC_E_TOO_LARGE, "%s is larger than %d bytes: it is no "
-                            "properties file", path, MAX_FILE_BYTES);
+            return krc_fail(error, KRC_E_TOO_LARGE, "%s is larger than %d bytes", path,
+                            MAX_FILE_BYTES);
         KRC_TRY(krc_buffer_reserve(text, text->len + READ_BYTES, error));
         n = read(fd, text->data + text->len, READ_BYTES);
         text->len += n > 0 ? (size_t)n : 0;
@@ -210,12 +217,18 @@ static int read_all(int fd, const char *path, struct krc_buffer *text, krc_error
     return krc_buffer_append(text, "", 1, error);
 }
 
-static int read_file(const char *path, struct krc_buffer *text, krc_error *error)
+/* Room for all of it at first: a secret leaves nothing behind by growing. */
+int krc_read_text(const char *path, struct krc_buffer *text, krc_error *error)
 {
+    struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return krc_fail_errno(error, "cannot open %s", path);
-    int rc = read_all(fd, path, text, error);
+    int rc = KRC_OK;
+    if (fstat(fd, &st) == 0 && st.st_size <= MAX_FILE_BYTES)
+        rc = krc_buffer_reserve(text, (size_t)st.st_size + 2 * READ_BYTES, error);
+    if (rc >= 0)
+        rc = read_all(fd, path, text, error);
     close(fd);
     return rc;
 }
@@ -251,17 +264,42 @@ static int take_all(krc_config *config, const char *path, char *text,
     return rc < 0 ? krc_fail(error, rc, "%s, line %zu: %s", path, p.line, wrong.message) : KRC_OK;
 }
 
+static bool is_elsewhere(const char *value)
+{
+    return strncmp(value, KRC_IN_FILE, strlen(KRC_IN_FILE)) == 0 ||
+           strncmp(value, KRC_IN_ENVIRONMENT, strlen(KRC_IN_ENVIRONMENT)) == 0;
+}
+
+/* Remembers the file where it holds secrets that others can read. */
+static int note_exposed(krc_config *config, const krc_config *loaded, const char *path,
+                        krc_error *error)
+{
+    const char *name, *value;
+    size_t i = 0;
+    bool holds = false;
+    while (!holds && krc_config_next_secret(loaded, &i, &name, &value))
+        holds = !is_elsewhere(value);
+    if (!holds || !krc_others_read(path))
+        return KRC_OK;
+    free(config->exposed);
+    config->exposed = strdup(path);
+    return config->exposed != NULL ? KRC_OK : krc_fail_nomem(error, strlen(path) + 1);
+}
+
 int krc_config_load(krc_config *config, const char *path, krc_ignored_fn *ignored, void *arg,
                     krc_error *error)
 {
     struct krc_buffer text = {0};
     krc_config *loaded = krc_config_new();
-    int rc = loaded == NULL ? krc_fail_nomem(error, sizeof *loaded) : read_file(path, &text, error);
+    int rc = loaded == NULL ? krc_fail_nomem(error, sizeof *loaded)
+                            : krc_read_text(path, &text, error);
     if (rc >= 0)
         rc = take_all(loaded, path, (char *)text.data, &(struct listener){ignored, arg}, error);
     if (rc >= 0)
+        rc = note_exposed(config, loaded, path, error);
+    if (rc >= 0)
         rc = krc_config_merge(config, loaded, error);
     krc_config_free(loaded);
-    krc_buffer_free(&text);
+    krc_buffer_wipe(&text);
     return rc;
 }

@@ -32,8 +32,25 @@ static const struct krc_foreign foreign[] = {
     {"auto.include.jmx.reporter enable.metrics.push metric.reporters metrics.context."
      " metrics.num.samples metrics.recording.level metrics.sample.window.ms",
      "krc keeps no metrics", true},
-    {"interceptor.classes security.providers", "it names Java classes", true},
-    {"sasl. ssl.", "it has neither TLS nor SASL", false},
+    {"interceptor.classes security.providers sasl.client.callback.handler.class"
+     " sasl.login.callback.handler.class sasl.login.class sasl.oauthbearer.jwt.retriever.class"
+     " sasl.oauthbearer.jwt.validator.class",
+     "it names Java classes", true},
+    {"ssl.keymanager.algorithm ssl.provider ssl.secure.random.implementation"
+     " ssl.trustmanager.algorithm",
+     "it is about Java's TLS, and krc has OpenSSL", true},
+    {"ssl.engine.factory.class", "it names a Java class, which may trust others", false},
+    {"sasl.kerberos.", "krc has no GSSAPI", true},
+    {"sasl.login.", "a token is read anew for each authentication", true},
+    {"sasl.oauthbearer.clock.skew.seconds sasl.oauthbearer.expected. sasl.oauthbearer.jwks."
+     " sasl.oauthbearer.scope.claim.name sasl.oauthbearer.sub.claim.name",
+     "tokens are checked by brokers", true},
+    {"sasl.oauthbearer.assertion. sasl.oauthbearer.client.credentials."
+     " sasl.oauthbearer.header.urlencode sasl.oauthbearer.scope",
+     "krc fetches no tokens itself; sasl.oauthbearer.token.command can", false},
+    {"ssl.ca.location", "it is librdkafka's, and ssl.truststore.location is the same", false},
+    {"ssl.certificate.location ssl.key.location",
+     "it is librdkafka's; ssl.keystore.location is one file with certificates and key", false},
     {"config.providers config.providers.", "values are taken as they stand", false},
 };
 
@@ -120,18 +137,25 @@ static struct nearest find_nearest(const char *to)
     return nearest;
 }
 
+/* What is no name may be a piece of a secret that goes on in the next line: it is not told. */
+static int refuse_unknown(const char *name, krc_error *error)
+{
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_")] != '\0')
+        return krc_fail(error, KRC_E_INVALID, "this is no name of a property (a value that goes on "
+                        "in the next line has a backslash at the end of its own)");
+    struct nearest nearest = find_nearest(name);
+    return krc_fail(error, KRC_E_INVALID, "there is no property \"%s\"; the nearest is %.*s", name,
+                    (int)nearest.len, nearest.name);
+}
+
 int krc_refuse_name(const char *name, krc_error *error)
 {
     const struct krc_foreign *known = krc_find_foreign(name);
-    if (known == NULL) {
-        struct nearest nearest = find_nearest(name);
-        return krc_fail(error, KRC_E_INVALID, "there is no property \"%s\"; the nearest is %.*s",
-                        name, (int)nearest.len, nearest.name);
-    }
+    if (known == NULL)
+        return refuse_unknown(name, error);
     if (known->ignorable)
         return krc_fail(error, KRC_E_INVALID,
                         "%s is a property of Kafka's clients that does not apply to krc: %s", name,
                         known->why);
-    return krc_fail(error, KRC_E_UNSUPPORTED, "%s is not supported by this build yet: %s", name,
-                    known->why);
+    return krc_fail(error, KRC_E_UNSUPPORTED, "%s is not supported: %s", name, known->why);
 }

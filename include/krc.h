@@ -192,8 +192,13 @@ typedef void krc_ignored_fn(void *arg, const char *name);
 KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn *ignored,
                             void *arg, krc_error *error) KRC_MUST_USE;
 
-/* A property's value as text, NULL where there is no such property or it has no value. */
+/* A property's value as text, "[hidden]" for a password, a private key and sasl.jaas.config; NULL
+ * where there is no such property or it has no value. */
 KRC_API const char *krc_config_get(const krc_config *config, const char *name);
+
+/* Whether a file that holds a secret, as these properties have it, can be read by others than its
+ * owner; `text` then says which. */
+KRC_API bool krc_config_warning(const krc_config *config, char *text, size_t size);
 
 /* The i-th property there is, for listings; false beyond the last. */
 struct krc_property {

@@ -41,11 +41,8 @@ printf 'acks=all\n\nisolaton.level=read_committed\n' >"$file"
 expect 2 '' "$ignored acks
 krc: DIR/client.properties, line 3: there is no property \"isolaton.level\"; the nearest is isolation.level$more" \
     read -F "$file" -d "$LOGS"
-printf 'security.protocol=SASL_SSL\n' >"$file"
-expect 2 '' "krc: DIR/client.properties, line 1: security.protocol cannot be \"SASL_SSL\": it is one of: PLAINTEXT (neither TLS nor SASL in this build yet)$more" \
-    read -F "$file" -d "$LOGS"
-printf 'sasl.jaas.config=x;\n' >"$file"
-expect 2 '' "krc: DIR/client.properties, line 1: sasl.jaas.config is not supported by this build yet: it has neither TLS nor SASL$more" \
+printf 'security.protocol=TLS\n' >"$file"
+expect 2 '' "krc: DIR/client.properties, line 1: security.protocol cannot be \"TLS\": it is one of: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL$more" \
     read -F "$file" -d "$LOGS"
 expect 2 '' "krc: cannot open DIR/none: No such file or directory$more" \
     read -F "$dir/none" -d "$LOGS"
@@ -57,6 +54,28 @@ expect 2 '' "krc: there is no property \"fetch.wait.max.ms\"; the nearest is fet
     read -X fetch.wait.max.ms=1 -d "$LOGS"
 expect 2 '' "krc: fetch.max.wait.ms cannot be \"1s\": it is a number of milliseconds from 0 to 2147483647$more" \
     read -X fetch.max.wait.ms=1s -d "$LOGS"
+
+# ---- Secrets: said of files that others can read, kept from messages
+nobody=127.0.0.1:1
+opened='krc: warning: DIR/client.properties holds a secret, and others can read it: chmod 600 it'
+printf 'sasl.password=pass-word\n' >"$file"
+chmod 644 "$file"
+unsaid='krc: sasl.password is set, and security.protocol is not: set it to SASL_SSL or SASL_PLAINTEXT, or to PLAINTEXT where neither is wanted'
+expect 1 '' "$opened
+$unsaid" read -F "$file" -b $nobody -t txns
+chmod 600 "$file"
+expect 1 '' "$unsaid" read -F "$file" -b $nobody -t txns
+expect 0 txns '' read -q -F "$file" -d "$LOGS" -t txns -c 1 -f '%t'
+printf 'sasl.jaas.config=a\n  pass-word";\n' >"$file"
+expect 2 '' "krc: DIR/client.properties, line 2: this is no name of a property (a value that goes on in the next line has a backslash at the end of its own)$more" \
+    read -F "$file" -b $nobody -t txns
+expect 1 '' 'krc: sasl.jaas.config: "required" is missing behind the login module' \
+    read -X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.jaas.config='pass-word;' \
+    -b $nobody -t txns
+expect 2 '' "krc: sasl.mechanism GSSAPI is not supported: it takes a Kerberos library, which krc does without; there are PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER$more" \
+    read -X sasl.mechanism=GSSAPI -b $nobody -t txns
+
+# ---- The list
 run 0 read -X list
 same '-X list has what is documented' "$(sed -n 's/^| `\([^`]*\)`.*/\1/p' docs/configuration.md)" \
     "$(sed -n 's/^\([a-z.0-9]*\) = .*/\1/p' "$dir/out")"

@@ -76,11 +76,31 @@ START_TEST(all_properties)
         {"request.timeout.ms", "30000"},
         {"retry.backoff.max.ms", "1000"},
         {"retry.backoff.ms", "100"},
+        {"sasl.jaas.config", ""},
+        {"sasl.mechanism", ""},
+        {"sasl.oauthbearer.token.command", ""},
+        {"sasl.oauthbearer.token.endpoint.url", ""},
+        {"sasl.password", ""},
+        {"sasl.username", ""},
         {"security.protocol", "PLAINTEXT"},
         {"send.buffer.bytes", "131072"},
         {"skip.corrupt.batches", "false"},
         {"socket.connection.setup.timeout.max.ms", "30000"},
         {"socket.connection.setup.timeout.ms", "10000"},
+        {"ssl.cipher.suites", ""},
+        {"ssl.enabled.protocols", "TLSv1.2,TLSv1.3"},
+        {"ssl.endpoint.identification.algorithm", "https"},
+        {"ssl.key.password", ""},
+        {"ssl.keystore.certificate.chain", ""},
+        {"ssl.keystore.key", ""},
+        {"ssl.keystore.location", ""},
+        {"ssl.keystore.password", ""},
+        {"ssl.keystore.type", ""},
+        {"ssl.protocol", "TLSv1.3"},
+        {"ssl.truststore.certificates", ""},
+        {"ssl.truststore.location", ""},
+        {"ssl.truststore.password", ""},
+        {"ssl.truststore.type", ""},
     };
     struct krc_property p;
     size_t n = 0;
@@ -119,6 +139,12 @@ START_TEST(values_that_are_taken)
         {"receive.message.max.bytes", "1024"},
         {"skip.corrupt.batches", "true"},
         {"skip.corrupt.batches", "false"},
+        {"sasl.mechanism", "SCRAM-SHA-512"},
+        {"sasl.oauthbearer.token.endpoint.url", "file:///t"},
+        {"security.protocol", "sasl_Plaintext"},
+        {"ssl.enabled.protocols", "TLSv1.2,TLSv1.1,TLSv1"},
+        {"ssl.endpoint.identification.algorithm", "HTTPS"},
+        {"ssl.keystore.type", "pkcs12"},
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         ck_assert_msg(set(good[i][0], good[i][1]) == KRC_OK, "%s", error.message);
@@ -149,8 +175,13 @@ START_TEST(values_that_are_refused)
         {"receive.message.max.bytes", "-1", "from 1024"},
         {"receive.message.max.bytes", "", "from 1024"},
         {"skip.corrupt.batches", "yes", "false, true"},
-        {"security.protocol", "SASL_SSL", "security.protocol cannot be \"SASL_SSL\": it is one of: "
-                                          "PLAINTEXT (neither TLS nor SASL in this build yet)"},
+        {"security.protocol", "TLS", "security.protocol cannot be \"TLS\": it is one of: "
+                                     "PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"},
+        {"sasl.mechanism", "plain", "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"},
+        {"ssl.enabled.protocols", "TLSv1.1,TLSv1", "it is one of: TLSv1.2, TLSv1.3"},
+        {"ssl.endpoint.identification.algorithm", "none", "it is one of: https, or nothing"},
+        {"ssl.truststore.type", "BKS", "PEM, PKCS12, JKS"},
+        {"ssl.protocol", "TLSv1.1", "TLSv1.3, TLSv1.2, TLS"},
         {"fetch.max.wait.ms", "-1", "a number of milliseconds from 0 to 2147483647"},
         {"fetch.max.wait.ms", "0.5s", "a number of milliseconds"},
         {"fetch.max.bytes", "2147483648", "a number of bytes from 0 to 2147483647"},
@@ -177,7 +208,8 @@ START_TEST(the_nearest_name)
         {"group.instance", "group.instance.id"},
         {"key.deserialiser", "key.deserializer"},
         {"linger", "linger.ms"},
-        {"sasl.", "acks"},
+        {"sasl.mechanisms", "sasl.mechanism"},
+        {"ssl.truststore.loc", "ssl.truststore.location"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char what[128];
@@ -190,6 +222,8 @@ START_TEST(the_nearest_name)
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     ck_assert_int_eq(set(long_name, "1"), KRC_E_INVALID);
+    ck_assert_int_eq(set("Group.id", "1"), KRC_E_INVALID);
+    check_says(error.message, "this is no name of a property");
     ck_assert_int_eq(krc_config_set(config, "no.such", "1", NULL), KRC_E_INVALID);
 }
 END_TEST
@@ -210,9 +244,17 @@ START_TEST(names_of_kafkas_that_do_not_apply)
         {"session.timeout.ms", KRC_E_INVALID, "does not join a group"},
         {"metrics.context.cluster", KRC_E_INVALID, "krc keeps no metrics"},
         {"schema.registry.url", KRC_E_INVALID, "handed on as bytes"},
-        {"ssl.truststore.location", KRC_E_UNSUPPORTED,
-         "ssl.truststore.location is not supported by this build yet: it has neither TLS nor SASL"},
-        {"sasl.jaas.config", KRC_E_UNSUPPORTED, "neither TLS nor SASL"},
+        {"ssl.provider", KRC_E_INVALID, "it is about Java's TLS"},
+        {"sasl.login.class", KRC_E_INVALID, "it names Java classes"},
+        {"sasl.login.refresh.buffer.seconds", KRC_E_INVALID, "a token is read anew"},
+        {"sasl.kerberos.service.name", KRC_E_INVALID, "krc has no GSSAPI"},
+        {"sasl.oauthbearer.jwks.endpoint.url", KRC_E_INVALID, "tokens are checked by brokers"},
+        {"ssl.engine.factory.class", KRC_E_UNSUPPORTED,
+         "ssl.engine.factory.class is not supported: it names a Java class"},
+        {"sasl.oauthbearer.client.credentials.client.id", KRC_E_UNSUPPORTED,
+         "krc fetches no tokens itself; sasl.oauthbearer.token.command can"},
+        {"ssl.ca.location", KRC_E_UNSUPPORTED, "ssl.truststore.location is the same"},
+        {"ssl.key.location", KRC_E_UNSUPPORTED, "ssl.keystore.location is one file with"},
         {"config.providers", KRC_E_UNSUPPORTED, "values are taken as they stand"},
         {"config.providers.env.class", KRC_E_UNSUPPORTED, "values are taken as they stand"},
     };
@@ -220,6 +262,22 @@ START_TEST(names_of_kafkas_that_do_not_apply)
         ck_assert_int_eq(set(names[i].name, "1"), names[i].code);
         check_says(error.message, names[i].what);
         ck_assert_ptr_null(krc_config_get(config, names[i].name));
+    }
+}
+END_TEST
+
+START_TEST(what_this_build_cannot_do)
+{
+    static const char *const values[][3] = {
+        {"sasl.mechanism", "GSSAPI", "sasl.mechanism GSSAPI is not supported: it takes a Kerberos"},
+        {"sasl.mechanism", "AWS_MSK_IAM", "AWS_MSK_IAM is not supported: it is Amazon's own"},
+        {"sasl.oauthbearer.token.endpoint.url", "https://auth/token",
+         "sasl.oauthbearer.token.endpoint.url has to be file:///PATH: krc fetches no tokens"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        ck_assert_int_eq(set(values[i][0], values[i][1]), KRC_E_UNSUPPORTED);
+        check_says(error.message, values[i][2]);
+        ck_assert_ptr_null(krc_config_get(config, values[i][0]));
     }
 }
 END_TEST
@@ -487,10 +545,8 @@ START_TEST(files_that_are_refused)
          "/client.properties, line 2: isolation.level cannot be \"read\""},
         {"group.id=g\rbootstrap.servers=a:1,\\\n b\r\n", KRC_E_INVALID,
          "line 2: bootstrap.servers: \"b\" has no port"},
-        {"group.id=g\nssl.truststore.type=PEM", KRC_E_UNSUPPORTED,
-         "line 2: ssl.truststore.type is not supported by this build yet"},
-        {"security.protocol=SSL", KRC_E_INVALID, "line 1: security.protocol cannot be \"SSL\""},
-        {"group.id=g\nsasl.mechanism=PLAIN", KRC_E_UNSUPPORTED, "line 2: sasl.mechanism"},
+        {"group.id=g\nsasl.mechanism=GSSAPI", KRC_E_UNSUPPORTED, "line 2: sasl.mechanism GSSAPI"},
+        {"security.protocol=TLS", KRC_E_INVALID, "line 1: security.protocol cannot be \"TLS\""},
         {"=", KRC_E_INVALID, "line 1: there is no property \"\""},
         {"group.id=\\u12", KRC_E_INVALID, "line 1: a \\u needs four hexadecimal digits"},
         {"group.id=\\u+123", KRC_E_INVALID, "line 1: a \\u needs four hexadecimal digits"},
@@ -534,8 +590,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         all_properties, values_that_are_taken, values_that_are_refused, the_nearest_name,
-        names_of_kafkas_that_do_not_apply, lists_of_brokers, times, texts_that_no_request_can_carry,
-        durations,      log_dirs,              a_path_with_a_comma,     a_copy,
+        names_of_kafkas_that_do_not_apply, what_this_build_cannot_do, lists_of_brokers, times,
+        texts_that_no_request_can_carry, durations, log_dirs, a_path_with_a_comma, a_copy,
         as_java_reads_them, a_file_and_calls, files_that_are_refused, files_that_are_none,
     };
     return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);
