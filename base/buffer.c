@@ -57,3 +57,10 @@ void krc_buffer_free(struct krc_buffer *buffer)
     free(buffer->data);
     *buffer = (struct krc_buffer){0};
 }
+
+void krc_buffer_wipe(struct krc_buffer *buffer)
+{
+    if (buffer->data != NULL)
+        explicit_bzero(buffer->data, buffer->capacity);
+    krc_buffer_free(buffer);
+}

@@ -31,4 +31,7 @@ void krc_buffer_shrink(struct krc_buffer *buffer);
 
 void krc_buffer_free(struct krc_buffer *buffer);
 
+/* The same, and nothing of it stays in memory. */
+void krc_buffer_wipe(struct krc_buffer *buffer);
+
 #endif

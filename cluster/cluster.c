@@ -115,6 +115,7 @@ static void describe(const struct krc_node *node, char *text, size_t size)
         [KRC_CONN_RESOLVING] = "its name is being looked up",
         [KRC_CONN_CONNECTING] = "it does not take the connection",
         [KRC_CONN_GREETING] = "it takes the connection, and does not answer",
+        [KRC_CONN_AUTHENTICATING] = "the authentication is not over",
         [KRC_CONN_READY] = "it does not answer",
     };
     const struct krc_conn *conn = &node->conns[KRC_FOR_QUESTIONS];
@@ -147,4 +148,23 @@ bool krc_cluster_hopeless(const struct krc_cluster *cluster)
             return false;
     }
     return nodes->count == 0;
+}
+
+static const struct krc_conn *find_denied(struct krc_node *const *list, size_t count)
+{
+    for (size_t i = 0; i < count * KRC_PURPOSES; i++) {
+        struct krc_conn *conn = &list[i / KRC_PURPOSES]->conns[i % KRC_PURPOSES];
+        if (!conn->denied || conn->denial_told)
+            continue;
+        conn->denial_told = true;
+        return conn;
+    }
+    return NULL;
+}
+
+const struct krc_conn *krc_cluster_denied(struct krc_cluster *cluster)
+{
+    struct krc_nodes *nodes = &cluster->nodes;
+    const struct krc_conn *conn = find_denied(nodes->list, nodes->count);
+    return conn != NULL ? conn : find_denied(nodes->servers, nodes->server_count);
 }

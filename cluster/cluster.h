@@ -31,6 +31,7 @@ struct krc_cluster_settings {
     int64_t retry_backoff_ms, retry_backoff_max_ms;
     int64_t metadata_max_age_ms, rebootstrap_trigger_ms, idle_close_ms;
     size_t many_partitions; /* no property: see patience() in fetch.c */
+    const struct krc_sasl_settings *sasl; /* NULL: none */
 };
 
 struct krc_cluster {
@@ -74,6 +75,10 @@ void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t 
 /* Whether no broker is known and each server has refused, or speaks something else, several times
  * in a row. */
 bool krc_cluster_hopeless(const struct krc_cluster *cluster);
+
+/* A connection to a broker that denied us, or is not who it should be, since this
+ * was asked last; NULL: none. */
+const struct krc_conn *krc_cluster_denied(struct krc_cluster *cluster);
 
 /* ---- For the rooms' own files -------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/auth.h"
 #include "cluster/cluster.h"
 
 /* The highest that every broker since 2.4 has: for an older one it costs a second greeting. */
@@ -15,7 +16,8 @@ void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const cha
                    int32_t port)
 {
     *conn = (struct krc_conn){
-        .cluster = cluster, .host = host, .port = port, .deadline_ms = INT64_MAX};
+        .cluster = cluster, .host = host, .port = port, .deadline_ms = INT64_MAX,
+        .session_ends_ms = INT64_MAX};
     conn->last = &conn->first;
 }
 
@@ -48,9 +50,11 @@ static void hang_up(struct krc_conn *conn)
         return;
     conn->state = KRC_CONN_CLOSED;
     conn->cluster->io->close(conn->cluster->io_arg, conn);
+    krc_auth_end(conn);
     krc_frame_drop(conn->frame);
     conn->frame = NULL;
     conn->prefix_len = 0;
+    conn->is_answered = false;
     conn->deadline_ms = INT64_MAX;
     conn->throttled_to_ms = 0;
 }
@@ -68,11 +72,24 @@ static void fail(struct krc_conn *conn, int rc, bool refused, const char *why)
     snprintf(conn->error, sizeof conn->error, "%s", why);
     hang_up(conn);
     conn->refused = refused;
+    conn->denied = false;
     conn->retry_at_ms = now(conn) + krc_backoff_ms(conn->cluster, s->reconnect_backoff_ms,
                                                    s->reconnect_backoff_max_ms, conn->failures);
     conn->failures++;
     krc_metadata_refresh(conn->cluster);
     lose_requests(conn, rc, conn->error);
+}
+
+void krc_conn_denied(struct krc_conn *conn, int rc, const char *format, ...)
+{
+    char why[sizeof conn->error];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    fail(conn, rc, true, why);
+    conn->denied = true;
+    conn->denial_told = false;
 }
 
 static void connect_next(struct krc_conn *conn)
@@ -82,6 +99,15 @@ static void connect_next(struct krc_conn *conn)
     conn->deadline_ms = now(conn) + krc_backoff_ms(conn->cluster, s->connect_timeout_ms,
                                                    s->connect_timeout_max_ms, conn->failures);
     conn->cluster->io->connect(conn->cluster->io_arg, conn, &conn->addresses[conn->address_at]);
+}
+
+/* Nothing was answered but the greeting, which a listener that demands SASL does answer; and that
+ * more than once, for a broker may go at any moment. */
+static bool wants_sasl(struct krc_conn *conn)
+{
+    enum { ENOUGH = 3 };
+    return conn->state == KRC_CONN_READY && !conn->is_answered && conn->first != NULL &&
+           conn->cluster->settings.sasl == NULL && ++conn->unanswered >= ENOUGH;
 }
 
 void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ...)
@@ -97,7 +123,11 @@ void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ..
         connect_next(conn);
         return;
     }
-    fail(conn, KRC_E_IO, refused, why);
+    if (wants_sasl(conn))
+        krc_conn_denied(conn, KRC_E_REFUSED, "%s at the first request, again and again: a listener "
+                        "that demands SASL does so (security.protocol)", why);
+    else
+        fail(conn, KRC_E_IO, refused, why);
 }
 
 /* ---- The beginning -------------------------------------------------------------------------- */
@@ -163,6 +193,12 @@ static void greet_again(struct krc_conn *conn, int16_t tried)
         greet(conn, version);
 }
 
+static void authenticate(struct krc_conn *conn)
+{
+    conn->state = KRC_CONN_AUTHENTICATING;
+    krc_auth_begin(conn);
+}
+
 static void greeted(void *arg, const struct krc_answer *answer)
 {
     struct krc_conn *conn = arg;
@@ -184,9 +220,17 @@ static void greeted(void *arg, const struct krc_answer *answer)
         fail(conn, KRC_E_UNSUPPORTED, true, why);
         return;
     }
+    if (conn->cluster->settings.sasl != NULL)
+        authenticate(conn);
+    else
+        krc_conn_ready(conn);
+}
+
+void krc_conn_ready(struct krc_conn *conn)
+{
     conn->state = KRC_CONN_READY;
     conn->failures = 0;
-    conn->refused = false;
+    conn->refused = conn->denied = false;
     conn->error[0] = '\0';
 }
 
@@ -194,7 +238,8 @@ static void greeted(void *arg, const struct krc_answer *answer)
 
 bool krc_conn_usable(const struct krc_conn *conn)
 {
-    return conn->state == KRC_CONN_READY && now(conn) >= conn->throttled_to_ms;
+    return conn->state == KRC_CONN_READY && now(conn) >= conn->throttled_to_ms &&
+           !krc_auth_is_due(conn);
 }
 
 int16_t krc_conn_version(const struct krc_conn *conn, enum krc_api_name api)
@@ -233,6 +278,8 @@ int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
     conn->in_flight++;
     conn->used_at_ms = now(conn);
     cluster->io->send(cluster->io_arg, conn, cluster->out.data, cluster->out.len);
+    if (api == KRC_API_SASL_AUTHENTICATE)
+        explicit_bzero(cluster->out.data, cluster->out.len);
     return KRC_OK;
 }
 
@@ -360,6 +407,10 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
         return;
     }
     conn->used_at_ms = now(conn);
+    if (conn->state == KRC_CONN_READY) {
+        conn->is_answered = true;
+        conn->unanswered = 0;
+    }
     int32_t throttle_ms = throttle_of(sent, cluster->response);
     if (throttle_ms > 0)
         conn->throttled_to_ms = now(conn) + throttle_ms;
@@ -414,6 +465,8 @@ void krc_conn_tick(struct krc_conn *conn)
                         "no connection within socket.connection.setup.timeout.ms");
     else if (conn->first != NULL && conn->first->deadline_ms <= now(conn))
         time_out(conn);
+    else if (conn->state == KRC_CONN_READY && conn->first == NULL && krc_auth_is_due(conn))
+        authenticate(conn);
     else if (conn->state == KRC_CONN_READY && conn->first == NULL &&
              conn->used_at_ms + conn->cluster->settings.idle_close_ms <= now(conn))
         krc_conn_close(conn, "idle");
@@ -426,6 +479,8 @@ int64_t krc_conn_deadline(const struct krc_conn *conn)
         at = krc_sooner(at, conn->first->deadline_ms);
     else if (conn->state == KRC_CONN_READY)
         at = krc_sooner(at, conn->used_at_ms + conn->cluster->settings.idle_close_ms);
+    if (conn->state == KRC_CONN_READY && conn->first == NULL)
+        at = krc_sooner(at, conn->session_ends_ms);
     if (conn->throttled_to_ms > now(conn))
         at = krc_sooner(at, conn->throttled_to_ms);
     if (conn->state == KRC_CONN_CLOSED && conn->retry_at_ms > now(conn))

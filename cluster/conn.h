@@ -1,14 +1,17 @@
 /*
  * A connection to a broker, without a socket: bytes and time go in, bytes and answers come out.
  *
- *   in          on                 to          doing
- *   CLOSED      wanted             RESOLVING   the name is looked up
- *   RESOLVING   addresses          CONNECTING  the first of them
- *   CONNECTING  connected          GREETING    ApiVersions is sent
- *   CONNECTING  failed, too late   CONNECTING  the next address; after the last: CLOSED
- *   GREETING    answer             READY       versions are known
- *   GREETING    UNSUPPORTED        GREETING    once more, with a version that the broker has
- *   any         failed, too late   CLOSED      requests are lost; wanted again after a backoff
+ *   in              on                to              doing
+ *   CLOSED          wanted            RESOLVING       the name is looked up
+ *   RESOLVING       addresses         CONNECTING      the first of them
+ *   CONNECTING      connected         GREETING        ApiVersions is sent (behind TLS, if any)
+ *   CONNECTING      failed, too late  CONNECTING      the next address; after the last: CLOSED
+ *   GREETING        answer            READY           versions are known
+ *   GREETING        answer            AUTHENTICATING  the same, with SASL: auth.h
+ *   GREETING        UNSUPPORTED       GREETING        once more, with a version the broker has
+ *   AUTHENTICATING  it is over        READY
+ *   READY           session ends      AUTHENTICATING  once nothing is in flight
+ *   any             failed, too late  CLOSED          requests are lost; wanted again later
  */
 #ifndef KRC_CLUSTER_CONN_H
 #define KRC_CLUSTER_CONN_H
@@ -23,6 +26,7 @@ enum krc_conn_state {
     KRC_CONN_RESOLVING,
     KRC_CONN_CONNECTING,
     KRC_CONN_GREETING,
+    KRC_CONN_AUTHENTICATING,
     KRC_CONN_READY,
 };
 
@@ -75,14 +79,21 @@ struct krc_conn {
     struct krc_frame *frame; /* being received; NULL before its size is known */
     size_t frame_len;        /* bytes of it that are there */
 
+    struct krc_sasl *sasl;   /* AUTHENTICATING: the exchange; NULL */
+    int64_t session_ends_ms; /* the broker's session, early enough; INT64_MAX */
+    bool is_answered;        /* something but greeting and authentication was */
+    int unanswered;          /* connections that ended before that, one after the other */
+
     int64_t deadline_ms;  /* CONNECTING, GREETING */
     int64_t retry_at_ms;  /* CLOSED: not before; */
     int failures;         /* since it was READY last */
     int32_t refused_size; /* of the response that was too large */
     bool refused;         /* the last failure was definite: nobody listens, or it is no broker */
+    bool denied;          /* and it was about who we are, or who the broker is, which... */
+    bool denial_told;     /* ...krc_cluster_denied has told */
     int64_t throttled_to_ms;
     int64_t used_at_ms;
-    char error[256];      /* of the last failure, "" for none */
+    char error[400];      /* of the last failure, "" for none */
 };
 
 void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const char *host,
@@ -121,6 +132,7 @@ struct krc_io_ops {
     void (*connect)(void *io, struct krc_conn *conn, const struct krc_address *address);
     void (*send)(void *io, struct krc_conn *conn, const uint8_t *bytes, size_t len); /* copied */
     void (*close)(void *io, struct krc_conn *conn); /* nothing of it may be told any more */
+    void (*token)(void *io, struct krc_conn *conn); /* OAUTHBEARER: then krc_conn_token, _failed */
 };
 
 void krc_conn_resolved(struct krc_conn *conn, const struct krc_address *addresses, size_t count);
@@ -133,5 +145,13 @@ void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ..
 /* Where the next bytes go, and how many fit; len 0: it has failed. */
 void krc_conn_space(struct krc_conn *conn, uint8_t **bytes, size_t *len);
 void krc_conn_received(struct krc_conn *conn, size_t len);
+
+/* The same as krc_conn_failed where it was about who we are, or who the broker is: asking again
+ * would not help, and may lock an account. */
+void krc_conn_denied(struct krc_conn *conn, int rc, const char *format, ...) KRC_PRINTF(3, 4);
+
+/* ---- For auth.c ---------------------------------------------------------------------------- */
+
+void krc_conn_ready(struct krc_conn *conn);
 
 #endif

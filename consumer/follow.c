@@ -170,6 +170,7 @@ static int open_known(struct krc_part *part, krc_error *error)
 int krc_follow_metadata(krc *handle, krc_error *error)
 {
     uint64_t generation = handle->net->cluster.topics.generation;
+    KRC_TRY(krc_net_check(handle->net, error));
     if (generation == 0 || generation == handle->seen_generation)
         return KRC_OK;
     for (struct krc_subscription *s = handle->subscriptions; s != NULL; s = s->next)

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <uv.h>
 
+#include "cluster/auth.h"
+#include "consumer/secure.h"
+#include "security/token.h"
+
+enum { CIPHER_BYTES = 64 << 10 }; /* that are received at a time */
+
 struct krc_loop {
     uv_loop_t own;
     uv_loop_t *uv; /* its own, or the application's */
@@ -18,6 +24,9 @@ struct krc_loop {
     bool (*turn)(void *arg);
     void *arg;
     int send_bytes, receive_bytes; /* -1: the system's choice */
+    struct krc_tls_context *tls; /* NULL: none */
+    const struct krc_token_source *token;
+    uint8_t *cipher;             /* what was received of it; used up before the next is */
     int links, works;     /* that are not over */
     int handles;          /* that are open */
     bool closing;
@@ -32,7 +41,8 @@ struct link {
     uv_connect_t connect;
     struct krc_loop *loop;
     struct krc_conn *conn; /* NULL: it is closed */
-    bool has_tcp, has_lookup;
+    struct krc_secure secure;
+    bool has_tcp, has_lookup, has_token_work;
 };
 
 /* ---- Time ----------------------------------------------------------------------------------- */
@@ -75,14 +85,16 @@ static void end_if_over(struct krc_loop *loop)
         loop->works > 0)
         return;
     loop->closed(loop->closed_arg);
+    free(loop->cipher);
     free(loop);
 }
 
 static void free_link(struct link *link)
 {
-    if (link->has_tcp || link->has_lookup)
+    if (link->has_tcp || link->has_lookup || link->has_token_work)
         return;
     struct krc_loop *loop = link->loop;
+    krc_tls_free(link->secure.tls);
     free(link);
     loop->links--;
     end_if_over(loop);
@@ -174,29 +186,58 @@ static void on_space(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     uint8_t *bytes = NULL;
     size_t len = 0;
     (void)suggested;
-    if (link->conn != NULL)
+    if (link->secure.tls != NULL) {
+        bytes = link->loop->cipher;
+        len = CIPHER_BYTES;
+    } else if (link->conn != NULL) {
         krc_conn_space(link->conn, &bytes, &len);
+    }
     *buffer = uv_buf_init((char *)bytes, len > UINT32_MAX ? UINT32_MAX : (unsigned)len);
+}
+
+static void on_end(struct link *link, int status)
+{
+    struct krc_conn *conn = link->conn;
+    bool greeting = conn->state == KRC_CONN_GREETING;
+    if (status != UV_EOF)
+        krc_conn_failed(conn, greeting, "the connection is broken: %s", uv_strerror(status));
+    else if (link->secure.tls != NULL && !link->secure.is_made)
+        krc_conn_failed(conn, true, "it closed the connection instead of a TLS handshake: a "
+                        "listener without TLS does so (security.protocol)");
+    else
+        krc_conn_failed(conn, greeting, "%s",
+                        greeting ? "it closed the connection without an answer: no broker is "
+                                   "there, or a listener with TLS"
+                                 : "it closed the connection");
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)
 {
     struct link *link = stream->data;
-    struct krc_conn *conn = link->conn;
-    (void)buffer;
-    if (conn == NULL || n == 0)
+    if (link->conn == NULL || n == 0)
         return;
     link->loop->cluster->now_ms = krc_loop_now_ms();
-    bool greeting = conn->state == KRC_CONN_GREETING;
-    if (n > 0)
-        krc_conn_received(conn, (size_t)n);
-    else if (n == UV_EOF)
-        krc_conn_failed(conn, greeting, "%s",
-                        greeting ? "it closed the connection without an answer: no broker is "
-                                   "there, or a listener with TLS"
-                                 : "it closed the connection");
+    if (n < 0) {
+        on_end(link, (int)n);
+    } else if (link->secure.tls != NULL) {
+        krc_secure_received(&link->secure, (const uint8_t *)buffer->base, (size_t)n);
+    } else {
+        krc_conn_received(link->conn, (size_t)n);
+    }
+}
+
+static void send_raw(void *arg, const uint8_t *bytes, size_t len);
+
+static void begin_tls(struct link *link)
+{
+    struct krc_loop *loop = link->loop;
+    if (loop->cipher == NULL)
+        loop->cipher = malloc(CIPHER_BYTES);
+    link->secure = (struct krc_secure){.conn = &link->conn, .send = send_raw, .arg = link};
+    if (loop->cipher == NULL)
+        krc_conn_failed(link->conn, false, "there is no memory for TLS");
     else
-        krc_conn_failed(conn, greeting, "the connection is broken: %s", uv_strerror((int)n));
+        krc_secure_begin(&link->secure, loop->tls);
 }
 
 static void on_connect(uv_connect_t *request, int status)
@@ -208,11 +249,13 @@ static void on_connect(uv_connect_t *request, int status)
     link->loop->cluster->now_ms = krc_loop_now_ms();
     if (status == 0)
         status = uv_read_start((uv_stream_t *)&link->tcp, on_space, on_read);
-    if (status == 0)
-        krc_conn_connected(conn);
-    else
+    if (status != 0)
         krc_conn_failed(conn, status == UV_ECONNREFUSED, "it does not take the connection: %s",
                         uv_strerror(status));
+    else if (link->loop->tls != NULL)
+        begin_tls(link);
+    else
+        krc_conn_connected(conn);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -284,11 +327,10 @@ static void give_up(struct link *link)
 
 /* What the socket does not take at once is kept until it does.  The callback comes before the
  * handle's close callback, so the link is there. */
-static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, size_t len)
+static void send_raw(void *arg, const uint8_t *bytes, size_t len)
 {
-    struct link *link = conn->io;
+    struct link *link = arg;
     uv_buf_t buffer = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
-    (void)io;
     int n = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
     size_t sent = n > 0 ? (size_t)n : 0;
     if (sent == len)
@@ -308,8 +350,15 @@ static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, si
     }
 }
 
-const struct krc_io_ops krc_loop_io = {
-    .resolve = resolve, .connect = connect_to, .send = send_bytes, .close = close_link};
+static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, size_t len)
+{
+    struct link *link = conn->io;
+    (void)io;
+    if (link->secure.tls == NULL)
+        send_raw(link, bytes, len);
+    else if (!krc_secure_send(&link->secure, bytes, len))
+        give_up(link);
+}
 
 /* ---- Turns ---------------------------------------------------------------------------------- */
 
@@ -401,6 +450,40 @@ int krc_loop_work(struct krc_loop *loop, void (*work)(void *arg), void (*done)(v
     return krc_fail(error, KRC_E_IO, "no work can be queued: %s", uv_strerror(rc));
 }
 
+static void token_got(void *arg)
+{
+    struct krc_token_job *job = arg;
+    struct link *link = job->arg;
+    link->has_token_work = false;
+    link->loop->cluster->now_ms = krc_loop_now_ms();
+    if (link->conn == NULL)
+        free_link(link);
+    else if (job->rc < 0)
+        krc_conn_denied(link->conn, job->rc, "%s", job->error.message);
+    else
+        krc_conn_token(link->conn, job->token);
+    krc_token_job_free(job);
+}
+
+static void want_token(void *io, struct krc_conn *conn)
+{
+    struct link *link = conn->io;
+    struct krc_token_job *job = krc_token_job_new(link->loop->token, link);
+    krc_error error;
+    link->has_token_work =
+        job != NULL && krc_loop_work(io, krc_token_job_run, token_got, job, &error) >= 0;
+    if (link->has_token_work)
+        return;
+    krc_token_job_free(job);
+    krc_conn_failed(conn, false, "no token can be fetched: there is no memory, or no thread");
+}
+
+const struct krc_io_ops krc_loop_io = {.resolve = resolve,
+                                       .connect = connect_to,
+                                       .send = send_bytes,
+                                       .close = close_link,
+                                       .token = want_token};
+
 /* ---- Begin and end -------------------------------------------------------------------------- */
 
 static int init_handles(struct krc_loop *loop)
@@ -448,6 +531,13 @@ int krc_loop_open(struct krc_loop **out, struct uv_loop_s *uv, struct krc_cluste
     return KRC_OK;
 }
 
+void krc_loop_secure(struct krc_loop *loop, struct krc_tls_context *tls,
+                     const struct krc_token_source *token)
+{
+    loop->tls = tls;
+    loop->token = token;
+}
+
 void krc_loop_buffers(struct krc_loop *loop, int64_t send, int64_t receive)
 {
     loop->send_bytes = (int)send;
@@ -481,5 +571,6 @@ void krc_loop_close(struct krc_loop *loop, void (*closed)(void *arg), void *arg)
     uv_run(loop->uv, UV_RUN_DEFAULT); /* until the last of them, and of the links, is closed */
     uv_loop_close(loop->uv);
     closed(arg);
+    free(loop->cipher);
     free(loop);
 }

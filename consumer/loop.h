@@ -35,6 +35,13 @@ void krc_loop_wake(struct krc_loop *loop);
 int krc_loop_work(struct krc_loop *loop, void (*work)(void *arg), void (*done)(void *arg),
                   void *arg, krc_error *error) KRC_MUST_USE;
 
+/* All connections are to be TLS (NULL: none), and OAUTHBEARER's tokens come from there (NULL: they
+ * are not needed).  Both have to stay until the loop is closed. */
+struct krc_tls_context;
+struct krc_token_source;
+void krc_loop_secure(struct krc_loop *loop, struct krc_tls_context *tls,
+                     const struct krc_token_source *token);
+
 /* How large the system's buffers of each connection are, in bytes; -1: its own choice. */
 void krc_loop_buffers(struct krc_loop *loop, int64_t send_bytes, int64_t receive_bytes);
 

@@ -39,20 +39,46 @@ static int add_server(void *arg, const char *host, uint16_t port)
     return krc_cluster_add_server(arg, host, port, NULL);
 }
 
+static void free_net(void *arg)
+{
+    struct krc_net *net = arg;
+    krc_tls_context_free(net->tls);
+    krc_security_free(&net->security);
+    free(net);
+}
+
+/* OpenSSL is used from here on, if it is. */
+static int secure(struct krc_net *net, krc_error *error)
+{
+    const struct krc_security *s = &net->security;
+    if (s->tls)
+        KRC_TRY(krc_tls_context_new(&net->tls, &s->tls_settings, error));
+    krc_loop_secure(net->loop, net->tls, &s->token_source);
+    return KRC_OK;
+}
+
+static int open_cluster(struct krc_net *net, krc_error *error)
+{
+    struct krc_cluster_settings settings = settings_of(net->config);
+    KRC_TRY(krc_security_of(&net->security, net->config, error));
+    if (net->security.sasl)
+        settings.sasl = &net->security.sasl_settings;
+    return krc_cluster_open(&net->cluster, &settings, &krc_loop_io, NULL,
+                            (uint64_t)krc_loop_now_ms() ^ (uint64_t)(uintptr_t)net, error);
+}
+
 int krc_net_open(struct krc_net **out, const krc_config *config, struct uv_loop_s *uv,
                  bool (*turn)(void *arg),
                  void (*note)(void *arg, const char *topic, const char *text), void *arg,
                  krc_error *error)
 {
     struct krc_net *net = calloc(1, sizeof *net);
-    struct krc_cluster_settings settings = settings_of(config);
     if (net == NULL)
         return krc_fail_nomem(error, sizeof *net);
     net->config = config;
-    int rc = krc_cluster_open(&net->cluster, &settings, &krc_loop_io, NULL,
-                              (uint64_t)krc_loop_now_ms() ^ (uint64_t)(uintptr_t)net, error);
+    int rc = open_cluster(net, error);
     if (rc < 0) {
-        free(net);
+        free_net(net);
         return rc;
     }
     net->cluster.note = note;
@@ -61,6 +87,8 @@ int krc_net_open(struct krc_net **out, const krc_config *config, struct uv_loop_
     rc = krc_parse_servers(config->bootstrap_servers, add_server, &net->cluster, error);
     if (rc >= 0)
         rc = krc_loop_open(&net->loop, uv, &net->cluster, turn, arg, error);
+    if (rc >= 0)
+        rc = secure(net, error);
     if (rc < 0) {
         krc_net_close(net);
         return rc;
@@ -77,12 +105,21 @@ void krc_net_close(struct krc_net *net)
         return;
     krc_cluster_close(&net->cluster);
     if (net->loop == NULL)
-        free(net);
+        free_net(net);
     else
-        krc_loop_close(net->loop, free, net);
+        krc_loop_close(net->loop, free_net, net);
 }
 
 /* ---- Waiting -------------------------------------------------------------------------------- */
+
+int krc_net_check(struct krc_net *net, krc_error *error)
+{
+    const struct krc_conn *conn = krc_cluster_denied(&net->cluster);
+    if (conn == NULL)
+        return KRC_OK;
+    return krc_fail(error, KRC_E_REFUSED, "broker %s:%d: %s", conn->host, (int)conn->port,
+                    conn->error);
+}
 
 /* Nobody to ask, or nobody who answers in time. */
 static int give_up(struct krc_net *net, const char *what, krc_error *error)
@@ -99,6 +136,7 @@ static int give_up(struct krc_net *net, const char *what, krc_error *error)
 /* One turn of a call that waits until `deadline_ms`. */
 static int wait_on(struct krc_net *net, int64_t deadline_ms, const char *what, krc_error *error)
 {
+    KRC_TRY(krc_net_check(net, error));
     if (krc_loop_now_ms() >= deadline_ms || krc_cluster_hopeless(&net->cluster))
         return give_up(net, what, error);
     krc_loop_run(net->loop, deadline_ms);

@@ -4,13 +4,15 @@
 #ifndef KRC_CONSUMER_NET_H
 #define KRC_CONSUMER_NET_H
 
-#include "consumer/config.h"
+#include "consumer/config_security.h"
 #include "consumer/loop.h"
 
 struct krc_net {
     struct krc_cluster cluster;
     struct krc_loop *loop;
     const krc_config *config;
+    struct krc_security security;
+    struct krc_tls_context *tls; /* NULL: none */
 };
 
 /* On a loop of its own, or the application's (consumer/loop.h).  Nothing is sent yet.
@@ -20,6 +22,9 @@ int krc_net_open(struct krc_net **net, const krc_config *config, struct uv_loop_
                  void (*note)(void *arg, const char *topic, const char *text), void *arg,
                  krc_error *error) KRC_MUST_USE;
 void krc_net_close(struct krc_net *net);
+
+/* KRC_E_REFUSED: a broker has denied us, or is not who it should be; each time it is told once. */
+int krc_net_check(struct krc_net *net, krc_error *error) KRC_MUST_USE;
 
 /*
  * Asks for metadata, and waits: of these topics, or of all where there are none named.  From then

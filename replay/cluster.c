@@ -259,6 +259,18 @@ static bool is_over(struct job *job)
            krc_replay_stopped(run);
 }
 
+/* A broker that denies us would be waited for without end. */
+static void wait(struct job *job, int64_t until_ms)
+{
+    krc_error error;
+    krc_loop_run(job->net->loop, until_ms);
+    int rc = krc_net_check(job->net, &error);
+    if (rc < 0) {
+        krc_replay_failed(job->run, rc, &error);
+        job->run->ends = true;
+    }
+}
+
 static void read_parts(struct job *job)
 {
     int64_t look_ms = 0;
@@ -274,7 +286,7 @@ static void read_parts(struct job *job)
         }
         remote = krc_remote_first_ready(&job->net->cluster);
         if (remote == NULL)
-            krc_loop_run(job->net->loop, look_ms);
+            wait(job, look_ms);
         else if (!read_part(job, remote->owner))
             look_ms = 0;
     }

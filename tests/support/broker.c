@@ -277,6 +277,40 @@ static void answer_describe_configs(const struct broker_request *r,
     }
 }
 
+/* ---- SaslHandshake, SaslAuthenticate -------------------------------------------------------- */
+
+static bool is_same(struct krc_bytes a, struct krc_bytes b)
+{
+    return a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+}
+
+static void answer_sasl_handshake(const struct broker_request *r,
+                                  struct krc_sasl_handshake_response *response)
+{
+    const struct krc_sasl_handshake_request *request = r->frame.body;
+    if (world.sasl.mechanism == NULL) {
+        response->error_code = KRC_KAFKA_ILLEGAL_SASL_STATE;
+        return;
+    }
+    response->mechanisms = take(2, sizeof *response->mechanisms);
+    response->mechanisms[0] = build_text("GSSAPI");
+    response->mechanisms[1] = build_text(world.sasl.mechanism);
+    response->mechanism_count = 2;
+    if (!is_same(request->mechanism, response->mechanisms[1]))
+        response->error_code = KRC_KAFKA_UNSUPPORTED_SASL_MECHANISM;
+}
+
+static void answer_sasl_authenticate(const struct broker_request *r,
+                                     struct krc_sasl_authenticate_response *response)
+{
+    const struct krc_sasl_authenticate_request *request = r->frame.body;
+    if (!is_same(request->auth_bytes, world.sasl.message)) {
+        response->error_code = KRC_KAFKA_SASL_AUTHENTICATION_FAILED;
+        response->error_message = build_text("Invalid credentials");
+    }
+    response->session_lifetime_ms = world.sasl.lifetime_ms;
+}
+
 /* ---- Requests ------------------------------------------------------------------------------- */
 
 void broker_take(struct broker_request *r, int32_t node, const uint8_t *frame, size_t len)
@@ -323,7 +357,11 @@ static void fill(struct broker_request *r, void *response)
         answer_describe_configs(r, response);
         break;
     case KRC_API_SASL_HANDSHAKE:
+        answer_sasl_handshake(r, response);
+        break;
     case KRC_API_SASL_AUTHENTICATE:
+        answer_sasl_authenticate(r, response);
+        break;
     case KRC_API_DESCRIBE_TOPIC_PARTITIONS:
     case KRC_API_COUNT:
         ck_abort_msg("nobody asks for this here");

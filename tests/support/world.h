@@ -64,6 +64,13 @@ struct world_fault {
     int times;
 };
 
+/* What the nodes demand. */
+struct world_sasl {
+    const char *mechanism; /* NULL: no SASL */
+    struct krc_bytes message; /* the one that is right */
+    int64_t lifetime_ms;      /* of a session; 0: for ever */
+};
+
 extern struct world {
     struct world_node nodes[WORLD_NODES]; /* by id; 0 is none */
     int32_t node_count;                   /* 1.. */
@@ -71,6 +78,7 @@ extern struct world {
     int topic_count;
     int32_t coordinator;
     bool has_sessions;
+    struct world_sasl sasl;
     int32_t next_session_id;
     struct world_fault faults[8];
     int fault_count;
