@@ -6,6 +6,8 @@
  *     krc_reader HOST:PORT TOPIC PARTITIONS asleep      sleeps for 2 s behind the first batch
  *     krc_reader HOST:PORT TOPIC PARTITIONS SECONDS     follows it for so long, and says after how
  *                                                       many the first record came
+ *
+ * BENCH_CA in the environment: over TLS, with that authority's certificate.
  */
 #include <krc.h>
 #include <stdio.h>
@@ -37,8 +39,13 @@ static void add_batch(struct checksum *partitions, krc_batch *batch)
 static int open_topic(krc **consumer, char **argv, int partitions, int64_t until, krc_error *error)
 {
     krc_config *config = krc_config_new();
+    const char *authority = getenv("BENCH_CA");
     int rc = config == NULL ? KRC_E_NOMEM
                             : krc_config_set(config, "bootstrap.servers", argv[1], error);
+    if (rc >= 0 && authority != NULL)
+        rc = krc_config_set(config, "security.protocol", "SSL", error);
+    if (rc >= 0 && authority != NULL)
+        rc = krc_config_set(config, "ssl.truststore.location", authority, error);
     if (rc >= 0)
         rc = krc_open(consumer, config, error);
     for (int i = 0; rc >= 0 && i < partitions; i++)

@@ -23,6 +23,13 @@ transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
 log.retention.ms=-1
 """
+# The same with another listener, for TLS.
+TLS = """\
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,TLS:SSL
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller},TLS://127.0.0.1:{tls}
+listener.name.tls.ssl.keystore.type=PEM
+listener.name.tls.ssl.keystore.location={certificate}
+"""
 LEFT_BY_THE_BROKER = ("*.log", "*.index", "*.timeindex", "*.snapshot", "leader-epoch-checkpoint")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -40,13 +47,16 @@ class Broker(Server):
     As it did not stop cleanly, the next one goes through the logs, and makes of them the indexes
     and the list of aborted transactions."""
 
-    def __init__(self, folder, topics):
+    def __init__(self, folder, topics, certificate=None):
         os.makedirs(folder)
-        port, controller = free_ports(2)
+        port, controller, tls = free_ports(3)
         self.topics, self.properties = topics, f"{folder}/server.properties"
-        self.bootstrap = f"127.0.0.1:{port}"
+        self.bootstrap, self.secure = f"127.0.0.1:{port}", f"127.0.0.1:{tls}"
         with open(self.properties, "w") as out:
             out.write(PROPERTIES.format(folder=folder, port=port, controller=controller))
+            if certificate is not None: # of two settings the last one counts
+                out.write(TLS.format(port=port, controller=controller, tls=tls,
+                                     certificate=certificate))
         super().__init__(folder, port, java("kafka.Kafka", self.properties))
 
     def __enter__(self):

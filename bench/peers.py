@@ -20,6 +20,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{HERE}/../tests/broker")
 
+from certificates import Certificates  # noqa: E402
 from loaded import Broker, generate  # noqa: E402
 from measure import BUILD, Runs, both, ratio, table  # noqa: E402
 from processes import BROKERS, NEWEST, end_all  # noqa: E402
@@ -141,6 +142,22 @@ def measure_readers(work):
         f"million delivered records per CPU second.\nThe wall: receiving the same bytes from "
         f"sendfile, and the bare decode loop. librdkafka leaves batches' own\nchecksums "
         f"unchecked unless it is told; the others check them.\n")
+    say(table(["codec", *COLUMNS], rows))
+
+
+# ---- Over TLS
+
+def measure_tls(work):
+    certificates = Certificates(f"{work}/certificates")
+    topics = {"bench": generate(BUILD, f"{work}/log", "none", RECORDS, VALUE_BYTES)}
+    with Broker(f"{work}/broker", topics, certificates.path("server.pem")) as broker:
+        os.environ["BENCH_CA"] = certificates.path("authority.crt")
+        commands = {name: [*command, broker.secure, "bench", "1"]
+                    for name, command in present().items()}
+        in_turns(commands, work, 1)
+        rows = list(reader_rows("none", in_turns(commands, work)))
+        del os.environ["BENCH_CA"]
+    say(f"## Over TLS\n\nThe same records, uncompressed; {RUNS} runs each, in turns.\n")
     say(table(["codec", *COLUMNS], rows))
 
 
@@ -307,7 +324,7 @@ def write():
         out.write("\n".join(report).rstrip() + "\n")
 
 
-SECTIONS = {"readers": measure_readers, "command": measure_commands, "idle": measure_idle,
+SECTIONS = {"readers": measure_readers, "tls": measure_tls, "command": measure_commands, "idle": measure_idle,
             "sizes": measure_sizes, "memory": measure_memory, "growth": measure_growth,
             "commits": measure_commits}
 

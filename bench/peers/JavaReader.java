@@ -42,6 +42,11 @@ public final class JavaReader {
         Properties properties = new Properties();
         properties.put("bootstrap.servers", args[0]);
         properties.put("isolation.level", "read_committed");
+        if (System.getenv("BENCH_CA") != null) {
+            properties.put("security.protocol", "SSL");
+            properties.put("ssl.truststore.type", "PEM");
+            properties.put("ssl.truststore.location", System.getenv("BENCH_CA"));
+        }
         try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
                  properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
             consumer.assign(partitions);

@@ -41,6 +41,10 @@ static rd_kafka_t *open_topic(char **argv, int partitions, bool to_the_end)
     set(conf, "group.id", "bench");
     set(conf, "enable.auto.commit", "false");
     set(conf, "enable.partition.eof", "true");
+    if (getenv("BENCH_CA") != NULL) {
+        set(conf, "security.protocol", "ssl");
+        set(conf, "ssl.ca.location", getenv("BENCH_CA"));
+    }
     if (to_the_end) /* which it knows by an empty answer, that the broker would keep for 500 ms */
         set(conf, "fetch.wait.max.ms", "10");
     rd_kafka_t *consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);

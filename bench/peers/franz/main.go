@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -46,9 +48,19 @@ func open(server, topic string, partitions int) (*kgo.Client, error) {
 	for i := range partitions {
 		offsets[int32(i)] = kgo.NewOffset().AtStart()
 	}
-	return kgo.NewClient(kgo.SeedBrokers(server), kgo.KeepControlRecords(),
+	options := []kgo.Opt{kgo.SeedBrokers(server), kgo.KeepControlRecords(),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: offsets}))
+		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: offsets})}
+	if file := os.Getenv("BENCH_CA"); file != "" {
+		authority, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		authorities := x509.NewCertPool()
+		authorities.AppendCertsFromPEM(authority)
+		options = append(options, kgo.DialTLSConfig(&tls.Config{RootCAs: authorities}))
+	}
+	return kgo.NewClient(options...)
 }
 
 func read(client *kgo.Client, partitions []checksum) {
