@@ -188,7 +188,8 @@ static int replay_all(struct arguments *arguments)
     size_t count = 0;
     int status = CMD_DONE;
     int rc = open_source(&arguments->source, &handle, &error);
-    if (rc == KRC_OK)
+    bool is_open = rc == KRC_OK;
+    if (is_open)
         rc = cmd_source_partitions(&arguments->source, handle, &parts, &count, &arguments->failed,
                                    &error);
     arguments->options.partitions = parts;
@@ -196,7 +197,7 @@ static int replay_all(struct arguments *arguments)
         rc = replay_partitions(arguments, count, &error);
     if (rc == KRC_OK && !arguments->options.follow)
         rc = judge_end(arguments, &error);
-    if (rc == KRC_E_INVALID)
+    if (rc == KRC_E_INVALID && is_open) /* what is to be written, and how */
         status = cmd_usage("replay: %s", error.message);
     else if (rc < 0)
         status = arguments->told ? CMD_FAILED : cmd_fail(&error);
