@@ -137,14 +137,18 @@ void krc_auth_begin(struct krc_conn *conn)
                         "it is older than Kafka 1.0, whose SASL krc does not speak");
         return;
     }
-    if (cluster->settings.sasl->mechanism == KRC_SASL_OAUTHBEARER)
+    if (cluster->settings.sasl->mechanism == KRC_SASL_OAUTHBEARER) {
+        conn->deadline_ms = cluster->now_ms + cluster->settings.request_timeout_ms;
         cluster->io->token(cluster->io_arg, conn);
-    else
+    } else {
         shake_hands(conn, NULL);
+    }
 }
 
 void krc_conn_token(struct krc_conn *conn, const char *token)
 {
-    if (conn->state == KRC_CONN_AUTHENTICATING && conn->sasl == NULL)
-        shake_hands(conn, token);
+    if (conn->state != KRC_CONN_AUTHENTICATING || conn->sasl != NULL)
+        return;
+    conn->deadline_ms = INT64_MAX; /* requests have their own */
+    shake_hands(conn, token);
 }

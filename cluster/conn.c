@@ -461,8 +461,10 @@ static void time_out(struct krc_conn *conn)
 void krc_conn_tick(struct krc_conn *conn)
 {
     if (conn->deadline_ms <= now(conn))
-        krc_conn_failed(conn, false,
-                        "no connection within socket.connection.setup.timeout.ms");
+        krc_conn_failed(conn, false, "%s",
+                        conn->state == KRC_CONN_AUTHENTICATING
+                            ? "there is no token to authenticate with within request.timeout.ms"
+                            : "no connection within socket.connection.setup.timeout.ms");
     else if (conn->first != NULL && conn->first->deadline_ms <= now(conn))
         time_out(conn);
     else if (conn->state == KRC_CONN_READY && conn->first == NULL && krc_auth_is_due(conn))

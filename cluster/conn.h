@@ -84,7 +84,7 @@ struct krc_conn {
     bool is_answered;        /* something but greeting and authentication was */
     int unanswered;          /* connections that ended before that, one after the other */
 
-    int64_t deadline_ms;  /* CONNECTING, GREETING */
+    int64_t deadline_ms;  /* CONNECTING; AUTHENTICATING, while a token is fetched */
     int64_t retry_at_ms;  /* CLOSED: not before; */
     int failures;         /* since it was READY last */
     int32_t refused_size; /* of the response that was too large */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/auth.h"
+
 enum { REQUESTS_MOST = 8 };
 
 /* A connection's other end. */
@@ -174,8 +176,18 @@ static void close_link(void *io, struct krc_conn *conn)
     conn->io = NULL;
 }
 
-static const struct krc_io_ops ops = {
-    .resolve = resolve, .connect = connect_to, .send = send_bytes, .close = close_link};
+static void want_token(void *io, struct krc_conn *conn)
+{
+    (void)io;
+    if (sim.token != NULL)
+        krc_conn_token(conn, sim.token);
+}
+
+static const struct krc_io_ops ops = {.resolve = resolve,
+                                      .connect = connect_to,
+                                      .send = send_bytes,
+                                      .close = close_link,
+                                      .token = want_token};
 
 /* ---- What comes back ------------------------------------------------------------------------ */
 

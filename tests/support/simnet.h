@@ -49,6 +49,7 @@ extern struct sim {
     int64_t connects[64];    /* when connections were tried */
     int connect_count;
     int requests[KRC_API_COUNT]; /* how many of each came to a broker */
+    const char *token; /* OAUTHBEARER's; NULL: it never comes */
     bool shows_connects, shows_greetings, shows_metadata, shows_details;
     char trace[16384];
 } sim;

@@ -81,6 +81,44 @@ START_TEST(waits_for_what_is_in_flight)
 }
 END_TEST
 
+/* ---- OAUTHBEARER ---------------------------------------------------------------------------- */
+
+static const struct krc_sasl_settings bearer = {.mechanism = KRC_SASL_OAUTHBEARER};
+
+static void want_bearers(void)
+{
+    static const char right[] = "n,,\1auth=Bearer abc\1\1";
+    world.sasl = (struct world_sasl){
+        .mechanism = "OAUTHBEARER", .message = {(const uint8_t *)right, sizeof right - 1}};
+    sim.settings.sasl = &bearer;
+    sim.settings.request_timeout_ms = 2000;
+}
+
+START_TEST(a_token)
+{
+    want_bearers();
+    sim.token = "abc";
+    read_from("t", 0, 0);
+    sim_run(100);
+    ck_assert_int_eq(said("records 0-4"), 1);
+}
+END_TEST
+
+START_TEST(a_token_that_never_comes)
+{
+    want_bearers();
+    read_from("t", 0, 0);
+    sim_run(2100);
+    ck_assert_ptr_nonnull(strstr(why(), "there is no token to authenticate with within "
+                                        "request.timeout.ms"));
+    sim.token = "abc";
+    sim_run(5000);
+    ck_assert_int_eq(said("records 0-4"), 1);
+}
+END_TEST
+
+/* ---- Refusals ------------------------------------------------------------------------------- */
+
 /* It is told at once, and once for each attempt. */
 static void check_denied(const char *reason)
 {
@@ -161,6 +199,8 @@ int main(void)
         comes_first,
         again_before_the_session_ends,
         waits_for_what_is_in_flight,
+        a_token,
+        a_token_that_never_comes,
         a_wrong_password,
         another_mechanism,
         a_listener_without,
