@@ -26,14 +26,16 @@ bool krc_auth_is_due(const struct krc_conn *conn)
 /* ---- SaslAuthenticate ----------------------------------------------------------------------- */
 
 /* How long the session lasts; the next exchange begins at 85 to 95 percent of that, as Java's does,
- * so that not all clients come at once. */
+ * so that not all clients come at once.  Brokers take none within a second of the last: where a
+ * token ends sooner they close the connection, and another one begins with an exchange. */
 static void succeed(struct krc_conn *conn, int64_t lifetime_ms)
 {
+    enum { APART_MS = 1000 };
+    int64_t early_ms = lifetime_ms / 100 * (int64_t)(85 + krc_random(conn->cluster) % 11);
     krc_auth_end(conn);
     if (lifetime_ms > 0)
         conn->session_ends_ms =
-            conn->cluster->now_ms +
-            lifetime_ms / 100 * (int64_t)(85 + krc_random(conn->cluster) % 11);
+            conn->cluster->now_ms + (early_ms > APART_MS ? early_ms : APART_MS);
     krc_conn_ready(conn);
 }
 
