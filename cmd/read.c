@@ -207,6 +207,12 @@ static int after_silence(struct reading *r, krc_error *error)
     return asked >= 0 && now >= r->taken_at_ms + asked ? give_up(r, error) : 1;
 }
 
+/* A broker that denies us is waited for in vain, whatever the partition. */
+static bool is_denial(int rc, const krc_error *error)
+{
+    return rc == KRC_E_REFUSED && error->topic[0] == '\0';
+}
+
 /* Reads until there is no more, or -c is reached.  A partition that fails is told, and the others
  * go on. */
 static int read_records(struct reading *r, krc_error *error)
@@ -225,6 +231,8 @@ static int read_records(struct reading *r, krc_error *error)
                 return rc;
             r->failed = true;
             cmd_fail(error);
+            if (is_denial(rc, error))
+                return KRC_OK;
             continue;
         }
         if (rc == 0)
