@@ -217,8 +217,11 @@ START_TEST(tokens)
                 " required extension_logicalCluster=\"lkc-1\" extension_pool=p;");
     ck_assert_int_eq(security.sasl_settings.mechanism, KRC_SASL_OAUTHBEARER);
     ck_assert_str_eq(security.sasl_settings.extensions, "logicalCluster=lkc-1,pool=p");
-    ck_assert_str_eq(security.token_source.file, "///run/token");
+    ck_assert_str_eq(security.token_source.file, "/run/token");
     ck_assert_ptr_null(security.token_source.command);
+    check_taken("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
+                "sasl.oauthbearer.token.endpoint.url=file:/run/token");
+    ck_assert_str_eq(security.token_source.file, "/run/token");
     check_taken("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"
                 "sasl.oauthbearer.token.command=get-token --now");
     ck_assert_ptr_null(security.token_source.file);
