@@ -9,6 +9,7 @@ from cluster import check_cluster
 from common import attempt, summary
 from processes import end_all
 from refused import check_refused
+from secure import check_secure
 from segments import check_segments
 from stress import check_stress
 from versions import check_versions
@@ -19,9 +20,10 @@ SCENARIOS = {
     "stress": check_stress,
     "cluster": check_cluster,
     "refused": check_refused,
+    "secure": check_secure,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "refused")
+DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure")
 
 
 def main():

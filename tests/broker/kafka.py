@@ -92,10 +92,11 @@ class Server:
 
 
 class Node(Server):
-    """A broker, a controller, or both, without ZooKeeper."""
+    """A broker, a controller, or both, without ZooKeeper.  Of a property that `more` has as well,
+    that counts."""
 
     def __init__(self, folder, node, roles, voters, listeners, replication, metrics=None,
-                 version=NEWEST, proxy=None):
+                 version=NEWEST, proxy=None, more=""):
         os.makedirs(folder, exist_ok=True)
         properties = f"{folder}/server.properties"
         port = listeners.get("PLAINTEXT", listeners.get("CONTROLLER"))
@@ -116,6 +117,7 @@ class Node(Server):
                           f"PROXIED://127.0.0.1:{proxy}\n")
             if replication > 1:
                 out.write(FAILOVER.format(node=node))
+            out.write(more)
         self.format = java("200m", "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c",
                            properties, version=version)
 
