@@ -291,8 +291,7 @@ static const char *other_protocol(const uint8_t prefix[4])
     if (memcmp(prefix, "HTTP", 4) == 0)
         return "it speaks HTTP: this is no Kafka broker's port";
     if ((prefix[0] == 0x15 || prefix[0] == 0x16) && prefix[1] == 3)
-        return "it speaks TLS, and security.protocol is PLAINTEXT: name the port of a listener "
-               "without TLS";
+        return "it speaks TLS: set security.protocol to SSL, or to SASL_SSL";
     return NULL;
 }
 

@@ -217,8 +217,10 @@ class Secure:
             ssl_keystore_location=self.stranger()), ("certificate",)
         yield "TLS 1.3 to TLS 1.2", "OLDER", self.trusting(ssl_enabled_protocols="TLSv1.3"), (
             "version",)
-        yield "PLAINTEXT to TLS", "TLS", plain, ("TLS",)
-        yield "TLS to PLAINTEXT", "PLAINTEXT", self.trusting(), ("TLS",)
+        yield "PLAINTEXT to TLS", "TLS", plain, ("TLS", "security.protocol")
+        yield "SASL_PLAINTEXT to SASL_SSL", "CLOSED", self.as_user("PLAIN"), (
+            "TLS", "security.protocol")
+        yield "TLS to PLAINTEXT", "PLAINTEXT", self.trusting(), ("TLS", "security.protocol")
         yield "PLAINTEXT to SASL", "OPEN", plain, ("SASL", "security.protocol")
         yield "SASL to PLAINTEXT", "PLAINTEXT", self.as_user("PLAIN"), ("SASL",)
         yield "TLS to SASL_SSL", "CLOSED", self.trusting(), ("SASL", "security.protocol")
