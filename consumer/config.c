@@ -8,6 +8,7 @@
 static krc_value_fn value_log_dirs;
 
 enum { WIRE_TEXT = INT16_MAX }; /* what a request can carry */
+enum { LOGIN_MS = INT32_MAX / 2 }; /* two of them are what libcurl can wait */
 
 #define STORE_TYPES "PEM, PKCS12, JKS"
 #define STORE_CHOICES " PEM PKCS12 JKS"
@@ -128,19 +129,40 @@ static const struct krc_row properties[] = {
      krc_value_ms, FIELD(retry_backoff_ms), 0, INT64_MAX, NULL},
     {{"sasl.jaas.config", "CLASS required NAME=\"VALUE\"...;", "",
       "who we are, as Kafka's clients are told: PlainLoginModule or ScramLoginModule with username "
-      "and password (tokenauth, too), OAuthBearerLoginModule with extension_NAME; a secret, see "
+      "and password (tokenauth, too), OAuthBearerLoginModule with extension_NAME, clientId, "
+      "clientSecret, scope, and ssl.truststore.location (PEM) for an https: URL; a secret, see "
       "sasl.password"},
      krc_value_secret, 0, 0, 0, NULL},
+    {{"sasl.login.connect.timeout.ms", "milliseconds", "10000",
+      "how long a connection to sasl.oauthbearer.token.endpoint.url may take"},
+     krc_value_ms, FIELD(login_connect_ms), 1, LOGIN_MS, NULL},
+    {{"sasl.login.read.timeout.ms", "milliseconds", "10000",
+      "how long it may take to answer, beyond that"},
+     krc_value_ms, FIELD(login_read_ms), 1, LOGIN_MS, NULL},
     {{"sasl.mechanism", "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER", "",
       "how we say who we are; with SASL it has to be set (Kafka's default is GSSAPI, which krc has "
       "not)"},
      krc_value_mechanism, FIELD(sasl_mechanism), 0, 0,
      " PLAIN SCRAM-SHA-256 SCRAM-SHA-512 OAUTHBEARER"},
+    {{"sasl.oauthbearer.client.credentials.client.id", "text", "",
+      "whom sasl.oauthbearer.token.endpoint.url gives a token: instead of clientId in "
+      "sasl.jaas.config"},
+     NULL, 0, 0, 0, NULL},
+    {{"sasl.oauthbearer.client.credentials.client.secret", "text", "",
+      "instead of clientSecret in sasl.jaas.config; a secret, see sasl.password"},
+     krc_value_secret, 0, 0, 0, NULL},
+    {{"sasl.oauthbearer.header.urlencode", "false, true", "false",
+      "true: the client's id and secret are URL-encoded first, as RFC 6749 has it"},
+     krc_value_choice, FIELD(encodes_header), 0, 0, "false true"},
+    {{"sasl.oauthbearer.scope", "text", "",
+      "what the token is to be for: instead of scope in sasl.jaas.config"},
+     NULL, 0, 0, 0, NULL},
     {{"sasl.oauthbearer.token.command", "a command of the shell", "",
       "prints a token; it is run for each authentication (Kafka's clients have no such property)"},
      NULL, 0, 0, 0, NULL},
-    {{"sasl.oauthbearer.token.endpoint.url", "file:///PATH", "",
-      "a file that holds a token; it is read anew for each authentication"},
+    {{"sasl.oauthbearer.token.endpoint.url", "file:///PATH, https://HOST/PATH, http:...", "",
+      "a file that holds a token, or a server that gives one for a client's id and secret (OAuth "
+      "2.0's client credentials); it is read anew for each authentication"},
      krc_value_token_url, 0, 0, 0, NULL},
     {{"sasl.password", "text", "",
       "librdkafka's; see sasl.username. This and every other secret may also be file:PATH, the "

@@ -61,6 +61,8 @@ struct krc_config {
 
     /* TLS and SASL, beside the texts that krc_security_of reads */
     int64_t sasl_mechanism;              /* enum krc_sasl_mechanism */
+    int64_t login_connect_ms, login_read_ms;
+    int64_t encodes_header;              /* sasl.oauthbearer.header.urlencode: 0 or 1 */
     int64_t tls_versions;                /* ssl.enabled.protocols: KRC_TLS_1_2 | ... */
     int64_t tls_highest;                 /* ssl.protocol: 0 TLSv1.3, 1 TLSv1.2 */
     int64_t checks_host;                 /* 0 or 1 */

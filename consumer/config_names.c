@@ -45,9 +45,9 @@ static const struct krc_foreign foreign[] = {
     {"sasl.oauthbearer.clock.skew.seconds sasl.oauthbearer.expected. sasl.oauthbearer.jwks."
      " sasl.oauthbearer.scope.claim.name sasl.oauthbearer.sub.claim.name",
      "tokens are checked by brokers", true},
-    {"sasl.oauthbearer.assertion. sasl.oauthbearer.client.credentials."
-     " sasl.oauthbearer.header.urlencode sasl.oauthbearer.scope",
-     "krc fetches no tokens itself; sasl.oauthbearer.token.command can", false},
+    {"sasl.oauthbearer.assertion.",
+     "krc fetches tokens with a client's secret only; sasl.oauthbearer.token.command can do more",
+     false},
     {"ssl.ca.location", "it is librdkafka's, and ssl.truststore.location is the same", false},
     {"ssl.certificate.location ssl.key.location",
      "it is librdkafka's; ssl.keystore.location is one file with certificates and key", false},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "consumer/jaas.h"
+#include "security/token_curl.h"
 
 static bool begins(const char *text, const char *with)
 {
@@ -175,7 +176,8 @@ static const struct module {
     {KAFKAS "plain.PlainLoginModule", "PLAIN", "username, password"},
     {KAFKAS "scram.ScramLoginModule", "SCRAM-", "username, password, tokenauth"},
     {KAFKAS "oauthbearer.OAuthBearerLoginModule", "OAUTHBEARER",
-     "extension_NAME (krc fetches no tokens itself: see sasl.oauthbearer.token.endpoint.url)"},
+     "clientId, clientSecret, scope, ssl.truststore.location and ssl.truststore.type PEM, "
+     "extension_NAME"},
 };
 
 /* NULL: there is none of that name, or it is for another mechanism. */
@@ -209,17 +211,33 @@ static int add_extension(struct krc_buffer *list, const char *name, const char *
     return krc_buffer_append(list, value, strlen(value), error);
 }
 
-/* 1: it is taken; 0: the module has none of that name. */
-static int take_option(struct krc_sasl_settings *sasl, struct krc_buffer *extensions,
-                       const char *name, const char *value, krc_error *error)
+/* 1: it is taken; 0: the module has none of that name, or not with that value. */
+static int take_bearer_option(struct krc_token_source *source, struct krc_buffer *extensions,
+                              const char *name, const char *value, krc_error *error)
 {
     static const char extension[] = "extension_";
-    if (sasl->mechanism == KRC_SASL_OAUTHBEARER) {
-        if (!begins(name, extension) || name[sizeof extension - 1] == '\0')
-            return 0;
-        KRC_TRY(add_extension(extensions, name + sizeof extension - 1, value, error));
-        return 1;
-    }
+    const struct {
+        const char *name, **to;
+    } texts[] = {
+        {"clientId", &source->client_id},
+        {"clientSecret", &source->client_secret},
+        {"scope", &source->scope},
+        {"ssl.truststore.location", &source->authorities},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(name, texts[i].name) == 0) {
+            *texts[i].to = value;
+            return 1;
+        }
+    if (!begins(name, extension) || name[sizeof extension - 1] == '\0')
+        return strcmp(name, "ssl.truststore.type") == 0 && strcasecmp(value, "PEM") == 0;
+    KRC_TRY(add_extension(extensions, name + sizeof extension - 1, value, error));
+    return 1;
+}
+
+/* Likewise. */
+static int take_user_option(struct krc_sasl_settings *sasl, const char *name, const char *value)
+{
     if (strcmp(name, "username") == 0)
         sasl->username = value;
     else if (strcmp(name, "password") == 0)
@@ -238,8 +256,10 @@ static int take_options(struct krc_security *security, const struct krc_jaas *ja
     struct krc_buffer extensions = {0};
     int rc = 1;
     for (size_t i = 0; i < jaas->count && rc == 1; i++) {
-        rc = take_option(&security->sasl_settings, &extensions, jaas->options[i].name,
-                         jaas->options[i].value, error);
+        const char *name = jaas->options[i].name, *value = jaas->options[i].value;
+        rc = security->sasl_settings.mechanism == KRC_SASL_OAUTHBEARER
+                 ? take_bearer_option(&security->token_source, &extensions, name, value, error)
+                 : take_user_option(&security->sasl_settings, name, value);
         if (rc == 0)
             rc = krc_fail(error, KRC_E_INVALID, "sasl.jaas.config: option %zu is none of %s's: %s",
                           i + 1, strrchr(module->name, '.') + 1, module->options);
@@ -266,6 +286,30 @@ static int take_jaas(struct krc_security *security, const char *text, krc_error 
 
 /* ---- SASL ---------------------------------------------------------------------------------- */
 
+/* Properties go before what sasl.jaas.config says, as Kafka's clients have it. */
+static int take_client(struct krc_security *security, const krc_config *config, krc_error *error)
+{
+    struct krc_token_source *source = &security->token_source;
+    const char *id = krc_config_text(config, "sasl.oauthbearer.client.credentials.client.id");
+    const char *scope = krc_config_text(config, "sasl.oauthbearer.scope"), *secret;
+    KRC_TRY(take(security, config, "sasl.oauthbearer.client.credentials.client.secret", &secret,
+                 error));
+    if (is_set(id))
+        source->client_id = id;
+    if (is_set(secret))
+        source->client_secret = secret;
+    if (is_set(scope))
+        source->scope = scope;
+    source->encodes = config->encodes_header != 0;
+    source->connect_ms = config->login_connect_ms;
+    source->answer_ms = config->login_read_ms;
+    if (source->client_id != NULL && source->client_secret != NULL)
+        return KRC_OK;
+    return krc_fail(error, KRC_E_INVALID, "sasl.oauthbearer.token.endpoint.url needs a client's id "
+                    "and secret: set clientId and clientSecret in sasl.jaas.config, or "
+                    "sasl.oauthbearer.client.credentials.client.id and client.secret");
+}
+
 static int take_token_source(struct krc_security *security, const krc_config *config,
                              krc_error *error)
 {
@@ -273,14 +317,20 @@ static int take_token_source(struct krc_security *security, const krc_config *co
     const char *command = krc_config_text(config, "sasl.oauthbearer.token.command");
     if (is_set(url) == is_set(command))
         return krc_fail(error, KRC_E_INVALID, "sasl.mechanism OAUTHBEARER needs a token: set "
-                        "sasl.oauthbearer.token.endpoint.url (file:///PATH) or "
+                        "sasl.oauthbearer.token.endpoint.url (file:///PATH, https://HOST/PATH) or "
                         "sasl.oauthbearer.token.command, not both");
-    if (is_set(url))
+    if (is_set(command)) {
+        security->token_source.command = command;
+        return KRC_OK;
+    }
+    if (begins(url, KRC_IN_FILE)) {
         security->token_source.file = url + strlen(begins(url, KRC_IN_FILE "//") ? KRC_IN_FILE "//"
                                                                                  : KRC_IN_FILE);
-    else
-        security->token_source.command = command;
-    return KRC_OK;
+        return KRC_OK;
+    }
+    security->token_source.url = url;
+    KRC_TRY(krc_post_check(error));
+    return take_client(security, config, error);
 }
 
 static int check_credentials(const struct krc_sasl_settings *sasl, krc_error *error)

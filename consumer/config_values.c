@@ -124,11 +124,12 @@ int krc_value_tls_versions(krc_config *config, const struct krc_row *row, const 
 int krc_value_token_url(krc_config *config, const struct krc_row *row, const char *value,
                         krc_error *error)
 {
+    static const char *const begins[] = {KRC_IN_FILE, "https://", "http://"};
     (void)config;
-    if (*value == '\0' || strncmp(value, KRC_IN_FILE, strlen(KRC_IN_FILE)) == 0)
-        return KRC_OK;
-    return krc_fail(error, KRC_E_UNSUPPORTED, "%s has to be file:///PATH: krc fetches no tokens "
-                    "itself; sasl.oauthbearer.token.command can", row->is.name);
+    bool is_good = *value == '\0';
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        is_good |= strncmp(value, begins[i], strlen(begins[i])) == 0;
+    return is_good ? KRC_OK : refuse(row, value, error);
 }
 
 /* ---- Numbers ------------------------------------------------------------------------------- */

@@ -458,6 +458,8 @@ static void token_got(void *arg)
     link->loop->cluster->now_ms = krc_loop_now_ms();
     if (link->conn == NULL)
         free_link(link);
+    else if (krc_token_may_come(job))
+        krc_conn_failed(link->conn, false, "%s", job->error.message);
     else if (job->rc < 0)
         krc_conn_denied(link->conn, job->rc, "%s", job->error.message);
     else

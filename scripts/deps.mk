@@ -1,5 +1,5 @@
 # What the build needs, and what it does without.  Optional libraries that are missing are named,
-# with what is lost; `WITHOUT_ISAL=1` and `WITHOUT_SNAPPY=1` build as if they were.
+# with what is lost; WITHOUT_ISAL=1, WITHOUT_SNAPPY=1 and WITHOUT_CURL=1 build as if they were.
 
 MISSING := $(strip $(foreach p,$(REQUIRED),$(if $(shell $(PKG) --exists $(p) 2>/dev/null && echo y),,$(p))))
 DEPS_CFLAGS := $(shell $(PKG) --cflags $(REQUIRED) 2>/dev/null)
@@ -21,6 +21,14 @@ DEPS_CFLAGS += -DKRC_WITH_SNAPPY
 DEPS_LIBS   += -lsnappy
 else
 LOST += "note: built without snappy (libsnappy-dev): batches compressed with snappy are refused"
+endif
+
+HAVE_CURL := $(if $(WITHOUT_CURL),,$(shell $(PKG) --exists libcurl 2>/dev/null && echo y))
+ifeq ($(HAVE_CURL),y)
+DEPS_CFLAGS += -DKRC_WITH_CURL $(shell $(PKG) --cflags libcurl)
+DEPS_LIBS   += $(shell $(PKG) --libs libcurl)
+else
+LOST += "note: built without libcurl (libcurl4-openssl-dev): no OAUTHBEARER tokens by HTTP"
 endif
 
 .PHONY: deps

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "security/json.h"
 #include "security/scram.h"
 
 struct krc_sasl {
@@ -131,29 +132,16 @@ static int begin_oauthbearer(struct krc_sasl *sasl, struct krc_buffer *out, krc_
 }
 
 /*
- * Finds the status in what a broker refuses a token with:
+ * What a broker refuses a token with:
  *      {"status":"invalid_token","scope":...}
- *
- * It is for a message alone, so that nothing else of JSON has to be understood.
  */
 static void find_status(struct krc_bytes json, char *status, size_t size)
 {
-    static const char name[] = "\"status\"";
-    const char *end = (const char *)json.data + json.len;
-    const char *at = memmem(json.data, json.len, name, strlen(name)), *value;
-    snprintf(status, size, "it does not say why");
-    if (at == NULL)
-        return;
-    at += strlen(name);
-    while (at < end && (*at == ' ' || *at == ':'))
-        at++;
-    if (at == end || *at++ != '"')
-        return;
-    for (value = at; at < end && *at != '"'; at++)
-        if (*at < ' ' || *at > '~')
-            return;
-    if (at < end && at > value && (size_t)(at - value) < size)
-        snprintf(status, size, "%.*s", (int)(at - value), value);
+    bool is_good = krc_json_text(json, "status", status, size) && status[0] != '\0';
+    for (const char *c = status; is_good && *c != '\0'; c++)
+        is_good = *c >= ' ' && *c <= '~';
+    if (!is_good)
+        snprintf(status, size, "it does not say why");
 }
 
 /* Nothing: all is well.  Else it is refused, and to be told that this was read. */

@@ -77,7 +77,13 @@ START_TEST(all_properties)
         {"retry.backoff.max.ms", "1000"},
         {"retry.backoff.ms", "100"},
         {"sasl.jaas.config", ""},
+        {"sasl.login.connect.timeout.ms", "10000"},
+        {"sasl.login.read.timeout.ms", "10000"},
         {"sasl.mechanism", ""},
+        {"sasl.oauthbearer.client.credentials.client.id", ""},
+        {"sasl.oauthbearer.client.credentials.client.secret", ""},
+        {"sasl.oauthbearer.header.urlencode", "false"},
+        {"sasl.oauthbearer.scope", ""},
         {"sasl.oauthbearer.token.command", ""},
         {"sasl.oauthbearer.token.endpoint.url", ""},
         {"sasl.password", ""},
@@ -177,6 +183,9 @@ START_TEST(values_that_are_refused)
         {"skip.corrupt.batches", "yes", "false, true"},
         {"security.protocol", "TLS", "security.protocol cannot be \"TLS\": it is one of: "
                                      "PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL"},
+        {"sasl.oauthbearer.token.endpoint.url", "ftp://auth/token", "file:///PATH, https://HOST/"},
+        {"sasl.oauthbearer.header.urlencode", "yes", "false, true"},
+        {"sasl.login.read.timeout.ms", "0", "from 1 to 1073741823"},
         {"sasl.mechanism", "plain", "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER"},
         {"ssl.enabled.protocols", "TLSv1.1,TLSv1", "it is one of: TLSv1.2, TLSv1.3"},
         {"ssl.endpoint.identification.algorithm", "none", "it is one of: https, or nothing"},
@@ -251,8 +260,8 @@ START_TEST(names_of_kafkas_that_do_not_apply)
         {"sasl.oauthbearer.jwks.endpoint.url", KRC_E_INVALID, "tokens are checked by brokers"},
         {"ssl.engine.factory.class", KRC_E_UNSUPPORTED,
          "ssl.engine.factory.class is not supported: it names a Java class"},
-        {"sasl.oauthbearer.client.credentials.client.id", KRC_E_UNSUPPORTED,
-         "krc fetches no tokens itself; sasl.oauthbearer.token.command can"},
+        {"sasl.oauthbearer.assertion.file", KRC_E_UNSUPPORTED,
+         "with a client's secret only; sasl.oauthbearer.token.command can do more"},
         {"ssl.ca.location", KRC_E_UNSUPPORTED, "ssl.truststore.location is the same"},
         {"ssl.key.location", KRC_E_UNSUPPORTED, "ssl.keystore.location is one file with"},
         {"config.providers", KRC_E_UNSUPPORTED, "values are taken as they stand"},
@@ -271,8 +280,6 @@ START_TEST(what_this_build_cannot_do)
     static const char *const values[][3] = {
         {"sasl.mechanism", "GSSAPI", "sasl.mechanism GSSAPI is not supported: it takes a Kerberos"},
         {"sasl.mechanism", "AWS_MSK_IAM", "AWS_MSK_IAM is not supported: it is Amazon's own"},
-        {"sasl.oauthbearer.token.endpoint.url", "https://auth/token",
-         "sasl.oauthbearer.token.endpoint.url has to be file:///PATH: krc fetches no tokens"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         ck_assert_int_eq(set(values[i][0], values[i][1]), KRC_E_UNSUPPORTED);

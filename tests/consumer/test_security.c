@@ -230,6 +230,47 @@ START_TEST(tokens)
 }
 END_TEST
 
+#define BY_URL "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n" \
+               "sasl.oauthbearer.token.endpoint.url=https://auth/token\n"
+#define CLIENT "sasl.oauthbearer.client.credentials.client."
+
+START_TEST(tokens_by_url)
+{
+    const struct krc_token_source *source = &security.token_source;
+#ifdef KRC_WITH_CURL
+    check_taken(BY_URL "sasl.jaas.config=" OAUTH " required clientId=c clientSecret=" SECRET
+                " scope=\"a b\" ssl.truststore.type=PEM ssl.truststore.location=\"/ca.pem\";");
+    ck_assert_str_eq(source->url, "https://auth/token");
+    ck_assert_ptr_null(source->file);
+    ck_assert_str_eq(source->client_id, "c");
+    ck_assert_str_eq(source->client_secret, SECRET);
+    ck_assert_str_eq(source->scope, "a b");
+    ck_assert_str_eq(source->authorities, "/ca.pem");
+    ck_assert(!source->encodes && source->connect_ms == 10000 && source->answer_ms == 10000);
+    tempdir_write_text("secret", SECRET "2\n");
+    char *lines;
+    ck_assert_int_gt(asprintf(&lines, BY_URL CLIENT "id=d\n" CLIENT "secret=file:%s\n"
+                              "sasl.oauthbearer.scope=e\nsasl.oauthbearer.header.urlencode=true\n"
+                              "sasl.login.connect.timeout.ms=1\nsasl.login.read.timeout.ms=2\n"
+                              "sasl.jaas.config=" OAUTH " required clientId=c clientSecret=x "
+                              "scope=y;", tempdir_path("secret")), 0);
+    check_taken(lines);
+    free(lines);
+    ck_assert_str_eq(source->client_id, "d");
+    ck_assert_str_eq(source->client_secret, SECRET "2");
+    ck_assert_str_eq(source->scope, "e");
+    ck_assert_ptr_null(source->authorities);
+    ck_assert(source->encodes && source->connect_ms == 1 && source->answer_ms == 2);
+    check_refused(BY_URL "sasl.jaas.config=" OAUTH " required clientId=c;", KRC_E_INVALID,
+                  "needs a client's id and secret: set clientId and clientSecret in");
+#else
+    check_refused(BY_URL CLIENT "id=c\n" CLIENT "secret=" SECRET, KRC_E_UNSUPPORTED,
+                  "built without libcurl");
+    ck_assert_ptr_null(source->url);
+#endif
+}
+END_TEST
+
 #define OVER "security.protocol=SASL_SSL\nsasl.mechanism="
 
 START_TEST(credentials_that_are_refused)
@@ -265,8 +306,10 @@ START_TEST(credentials_that_are_refused)
         {OVER "OAUTHBEARER\nsasl.oauthbearer.token.endpoint.url=file:/t\n"
          "sasl.oauthbearer.token.command=c", "not both"},
         {OVER "OAUTHBEARER\nsasl.oauthbearer.token.command=c\nsasl.jaas.config=" OAUTH
-         " required clientId=c clientSecret=" SECRET ";",
-         "option 1 is none of OAuthBearerLoginModule's: extension_NAME (krc fetches no tokens"},
+         " required clientId=c secret=" SECRET ";",
+         "option 2 is none of OAuthBearerLoginModule's: clientId, clientSecret, scope, "},
+        {OVER "OAUTHBEARER\nsasl.oauthbearer.token.command=c\nsasl.jaas.config=" OAUTH
+         " required ssl.truststore.type=JKS;", "and ssl.truststore.type PEM, extension_NAME"},
         {OVER "OAUTHBEARER\nsasl.oauthbearer.token.command=c\nsasl.jaas.config=" OAUTH
          " required extension_=a;", "option 1 is none of"},
         {OVER "OAUTHBEARER\nsasl.oauthbearer.token.command=c\nsasl.jaas.config=" OAUTH
@@ -550,10 +593,10 @@ int main(void)
 {
     const TTest *const tests[] = {
         as_kafka_reads_them, words_with_other_letters, what_is_no_jaas, who_we_are, tokens,
-        credentials_that_are_refused, stores, versions, stores_that_are_refused, the_protocol_is_said,
-        the_protocol_is_said_in_a_file, secrets_in_files, every_secret_may_lie_elsewhere,
-        secrets_that_are_not_there, files_that_others_read, keys_that_others_read,
-        secrets_are_hidden, lines_of_secrets,
+        tokens_by_url, credentials_that_are_refused, stores, versions, stores_that_are_refused,
+        the_protocol_is_said, the_protocol_is_said_in_a_file, secrets_in_files,
+        every_secret_may_lie_elsewhere, secrets_that_are_not_there, files_that_others_read,
+        keys_that_others_read, secrets_are_hidden, lines_of_secrets,
     };
     return run_tests("consumer/security", tests, sizeof tests / sizeof *tests, setup, teardown);
 }
