@@ -46,13 +46,28 @@ static bool set_up(CURL *curl, const struct krc_post *post, struct curl_slist *h
             curl_easy_setopt(curl, CURLOPT_CAINFO, post->authorities) == CURLE_OK);
 }
 
+/* Only what may be otherwise the next time is KRC_E_IO or KRC_E_TIMEOUT. */
+static int code_of(CURLcode code)
+{
+    switch (code) {
+    case CURLE_OPERATION_TIMEDOUT:
+        return KRC_E_TIMEOUT;
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return KRC_E_REFUSED;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_SSL_CACERT_BADFILE:
+        return KRC_E_INVALID;
+    default:
+        return KRC_E_IO;
+    }
+}
+
 static int fail(CURLcode code, const char *why, krc_error *error)
 {
     if (code == CURLE_WRITE_ERROR)
         return krc_fail(error, KRC_E_TOO_LARGE, "what " URL " answers is over %d bytes",
                         KRC_ANSWER_MOST);
-    return krc_fail(error, code == CURLE_OPERATION_TIMEDOUT ? KRC_E_TIMEOUT : KRC_E_IO,
-                    "no token from " URL ": %s",
+    return krc_fail(error, code_of(code), "no token from " URL ": %s",
                     why[0] != '\0' ? why : curl_easy_strerror(code));
 }
 

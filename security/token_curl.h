@@ -20,8 +20,9 @@ struct krc_post {
 int krc_post_check(krc_error *error) KRC_MUST_USE;
 
 /* Waits for the answer, and returns its status (200 and such).  Redirections are not followed.
- * KRC_E_TIMEOUT, KRC_E_IO: there is none; KRC_E_TOO_LARGE; KRC_E_UNSUPPORTED.  The answer is to be
- * wiped in any case. */
+ * KRC_E_TIMEOUT, KRC_E_IO: there is none; KRC_E_REFUSED: the server's certificate is not trusted;
+ * KRC_E_INVALID: the URL, or the file of authorities; KRC_E_TOO_LARGE; KRC_E_UNSUPPORTED.  The
+ * answer is to be wiped in any case. */
 int krc_post(const struct krc_post *post, struct krc_buffer *answer,
              krc_error *error) KRC_MUST_USE;
 

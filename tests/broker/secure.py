@@ -12,6 +12,7 @@ from common import Running, attempt, check, krc, run
 from kafka import Helper, Node, free_ports, listens
 from online import differ_files, files
 from processes import start, wait_until
+from provider import CLIENT, SECRET as CLIENT_SECRET, Provider
 from refused import check_line
 
 TOPIC = "secured"
@@ -85,15 +86,18 @@ class Secure:
                          more=listener_properties(self.certificates))
         for scram in SCRAMS:
             self.node.format += ["--add-scram", f"{scram}=[name=alice,password={SECRET}]"]
+        self.provider = Provider(self.certificates.path("server.pem"), lambda: token(3600))
         self.made = 0
 
     def __enter__(self):
+        self.provider.__enter__()
         self.node.begin()
         self.node.ready()
         return self
 
     def __exit__(self, *_):
         self.node.kill()
+        self.provider.__exit__()
 
     def address(self, listener):
         return f"127.0.0.1:{self.ports[listener]}"
@@ -121,6 +125,16 @@ class Secure:
         path = self.certificates.write(name, token(seconds) + "\n")
         return {**self.trusting(), "security.protocol": protocol, "sasl.mechanism": "OAUTHBEARER",
                 "sasl.oauthbearer.token.endpoint.url": f"file://{path}"}
+
+    def as_client(self, secret=CLIENT_SECRET, authority="authority"):
+        """The token is the provider's."""
+        options = {"clientId": CLIENT, "clientSecret": secret, "scope": "kafka read",
+                   "ssl.truststore.type": "PEM",
+                   "ssl.truststore.location": self.certificates.path(f"{authority}.crt")}
+        told = " ".join(f'{name}="{value}"' for name, value in options.items())
+        return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER",
+                "sasl.oauthbearer.token.endpoint.url": self.provider.url,
+                "sasl.jaas.config": f"{OAUTH_MODULE} required {told};"}
 
     def ways(self):
         """What is told -> listener, properties."""
@@ -157,6 +171,7 @@ class Secure:
         yield "a token from a command", "OPEN", {
             "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "OAUTHBEARER",
             "sasl.oauthbearer.token.command": f"cat {path('token')}"}
+        yield "a token from a provider", "OPEN", self.as_client()
         yield "a password in a file", "CLOSED", {
             **self.trusting(), "security.protocol": "SASL_SSL", "sasl.mechanism": "PLAIN",
             "sasl.username": "alice", "sasl.password": f"file:{password}"}
@@ -200,6 +215,10 @@ class Secure:
                 mechanism, "s3cret", "SASL_SSL"), ("Authentication failed", "credentials")
         yield "no such mechanism", "ONE", self.as_user("PLAIN"), ("PLAIN", "SCRAM-SHA-256")
         yield "a token that has expired", "OPEN", self.as_bearer(-60, "expired"), ("token",)
+        yield "a wrong secret at a provider", "OPEN", self.as_client("s3cret"), (
+            "401", "invalid_client", "no such client")
+        yield "a provider of another authority", "OPEN", self.as_client(authority="stranger"), (
+            "token", "certificate")
         write("no-token", "s3cret token\n")
         yield "no token", "OPEN", {**self.as_bearer(60, "other"),
                                    "sasl.oauthbearer.token.endpoint.url":

@@ -255,6 +255,20 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
+START_TEST(what_cannot_be_asked)
+{
+    serve_with("", CLOSES);
+    source.url = "http://127.0.0.1:port/";
+    check_none(KRC_E_INVALID, "no token from sasl.oauthbearer.token.endpoint.url: ");
+    char url[sizeof server.url + 1] = "https";
+    strcat(url, server.url + strlen("http"));
+    source.url = url;
+    source.authorities = tempdir_path("none");
+    check_none(KRC_E_INVALID, "none");
+    end_server();
+}
+END_TEST
+
 START_TEST(jobs)
 {
     char secret[] = SECRET;
@@ -301,6 +315,7 @@ int main(void)
         answers,
         refusals,
         nobody_answers,
+        what_cannot_be_asked,
         jobs,
 #else
         urls,
