@@ -23,10 +23,11 @@ else
 LOST += "note: built without snappy (libsnappy-dev): batches compressed with snappy are refused"
 endif
 
+# libcurl is loaded by who fetches tokens (security/token_curl.c), not linked.
 HAVE_CURL := $(if $(WITHOUT_CURL),,$(shell $(PKG) --exists libcurl 2>/dev/null && echo y))
 ifeq ($(HAVE_CURL),y)
 DEPS_CFLAGS += -DKRC_WITH_CURL $(shell $(PKG) --cflags libcurl)
-DEPS_LIBS   += $(shell $(PKG) --libs libcurl)
+DEPS_LIBS   += -ldl
 else
 LOST += "note: built without libcurl (libcurl4-openssl-dev): no OAUTHBEARER tokens by HTTP"
 endif

@@ -22,7 +22,7 @@ struct krc_token_source {
  * file; KRC_E_REFUSED: the command fails, the server refuses, or is not to be trusted;
  * KRC_E_INVALID: that is no token, no URL, no file of authorities; KRC_E_TOO_LARGE; KRC_E_TIMEOUT:
  * the server; KRC_E_IO: the file, or the server is out of reach or out of order;
- * KRC_E_UNSUPPORTED: this build has no libcurl for URLs. */
+ * KRC_E_UNSUPPORTED: there is no libcurl for URLs. */
 int krc_token_get(const struct krc_token_source *source, char **token,
                   krc_error *error) KRC_MUST_USE;
 void krc_token_free(char *token); /* wiped; NULL is fine */

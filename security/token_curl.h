@@ -16,7 +16,7 @@ struct krc_post {
     int64_t connect_ms, answer_ms;
 };
 
-/* KRC_E_UNSUPPORTED: this build has no libcurl. */
+/* KRC_E_UNSUPPORTED: this build, or this machine, has no libcurl. */
 int krc_post_check(krc_error *error) KRC_MUST_USE;
 
 /* Waits for the answer, and returns its status (200 and such).  Redirections are not followed.
