@@ -70,6 +70,9 @@ static void fail(struct krc_conn *conn, int rc, bool refused, const char *why)
 {
     const struct krc_cluster_settings *s = &conn->cluster->settings;
     snprintf(conn->error, sizeof conn->error, "%s", why);
+    for (char *p = conn->error; *p != '\0'; p++) /* what a broker says may be anything */
+        if ((unsigned char)*p < ' ' || *p == 0x7f)
+            *p = '?';
     hang_up(conn);
     conn->refused = refused;
     conn->denied = false;
@@ -276,7 +279,8 @@ int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
     *conn->last = sent;
     conn->last = &sent->next;
     conn->in_flight++;
-    conn->used_at_ms = now(conn);
+    if (conn->state == KRC_CONN_READY)
+        conn->used_at_ms = now(conn);
     cluster->io->send(cluster->io_arg, conn, cluster->out.data, cluster->out.len);
     if (api == KRC_API_SASL_AUTHENTICATE)
         explicit_bzero(cluster->out.data, cluster->out.len);
@@ -405,8 +409,8 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
                                     .rc = rc, .why = conn->error, .version = sent->version});
         return;
     }
-    conn->used_at_ms = now(conn);
     if (conn->state == KRC_CONN_READY) {
+        conn->used_at_ms = now(conn);
         conn->is_answered = true;
         conn->unanswered = 0;
     }
@@ -466,11 +470,11 @@ void krc_conn_tick(struct krc_conn *conn)
                             : "no connection within socket.connection.setup.timeout.ms");
     else if (conn->first != NULL && conn->first->deadline_ms <= now(conn))
         time_out(conn);
-    else if (conn->state == KRC_CONN_READY && conn->first == NULL && krc_auth_is_due(conn))
-        authenticate(conn);
     else if (conn->state == KRC_CONN_READY && conn->first == NULL &&
              conn->used_at_ms + conn->cluster->settings.idle_close_ms <= now(conn))
         krc_conn_close(conn, "idle");
+    else if (conn->state == KRC_CONN_READY && conn->first == NULL && krc_auth_is_due(conn))
+        authenticate(conn);
 }
 
 int64_t krc_conn_deadline(const struct krc_conn *conn)

@@ -202,7 +202,9 @@ static int32_t patience(const struct krc_session *session, size_t count)
     enum { MOST_TIMES = 8 };
     const struct krc_cluster_settings *s = &session->cluster->settings;
     int64_t times = krc_sooner(MOST_TIMES, 1 + (int64_t)(count / s->many_partitions));
-    if (!session->nothing_came || session->undrained > 0 || s->fetch_min_bytes > 1)
+    bool somebody_waits = session->cluster->remotes.wake_ms != INT64_MAX; /* after an error */
+    if (!session->nothing_came || somebody_waits || session->undrained > 0 ||
+        s->fetch_min_bytes > 1)
         return s->fetch_max_wait_ms;
     return (int32_t)krc_sooner(INT32_MAX, s->fetch_max_wait_ms * times);
 }
@@ -474,6 +476,7 @@ static void take_response(struct krc_session *session, const struct krc_fetch_re
             struct krc_remote *r =
                 find_remote(cluster, session->by_id, &response->topics[t], p->index);
             reopen |= krc_fetch_verdict(p->error_code) == KRC_DO_REOPEN;
+            session->nothing_came &= p->error_code == 0;
             if (r != NULL)
                 take_partition(session, r, p, frame, alone);
         }
@@ -498,7 +501,7 @@ static void lost(struct krc_session *session, const struct krc_answer *answer)
     } else if (answer->rc == KRC_E_TOO_LARGE) {
         session->alone = (int)session->sent_count;
     }
-    for (size_t i = 0; i < session->count; i++)
+    for (size_t i = 0; i < session->count && !session->is_cut; i++)
         session->members[i]->preferred = -1;
     krc_session_reset(session, 0);
     krc_backoff_fail(session->cluster, &session->backoff);
@@ -586,7 +589,9 @@ static void cut_short(struct krc_cluster *cluster, struct krc_node *node)
     if (i == all->count)
         return;
     session->nothing_came = false;
+    session->is_cut = true;
     krc_conn_close(&node->conns[KRC_FOR_FETCHING], "something else is to be fetched");
+    session->is_cut = false;
     session->backoff = (struct krc_backoff){0};
     krc_session_reset(session, id);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 enum {
+    LEAST = 1024,
     IDLE_MOST = 2,       /* kept for later */
     IDLE_BYTES = 2 << 20 /* one that is larger goes back to the system */
 };
@@ -66,7 +67,8 @@ static struct krc_frame *unlink_idle(struct krc_frames *frames, struct krc_frame
 static struct krc_frame *find_idle(struct krc_frames *frames, size_t len)
 {
     for (struct krc_frame **link = &frames->idle; *link != NULL; link = &(*link)->next)
-        if ((*link)->chunk.capacity >= len && (*link)->chunk.capacity / 16 <= len)
+        if ((*link)->chunk.capacity >= len &&
+            ((*link)->chunk.capacity <= LEAST || (*link)->chunk.capacity / 16 <= len))
             return unlink_idle(frames, link);
     return NULL;
 }
@@ -85,7 +87,7 @@ static struct krc_frame *find_smaller(struct krc_frames *frames, size_t len)
 /* Of a smaller one, or in place of another where enough are idle. */
 static struct krc_frame *make(struct krc_frames *frames, size_t len)
 {
-    size_t capacity = len < 1024 ? 1024 : len;
+    size_t capacity = len < LEAST ? LEAST : len;
     struct krc_frame *frame = find_smaller(frames, len);
     if (frame == NULL && frames->idle_count == IDLE_MOST)
         frame = unlink_idle(frames, &frames->idle);

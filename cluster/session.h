@@ -31,7 +31,8 @@ struct krc_session {
     bool in_flight;
     int64_t sent_at_ms; /* the last fetch... */
     int32_t wait_ms;    /* ...and how long the broker may let it wait */
-    bool nothing_came;  /* the last answer was empty */
+    bool nothing_came;  /* the last answer was empty, and told of no error */
+    bool is_cut;        /* its connection is being given up by us */
     unsigned undrained; /* responses that some partition has not read to its end */
     struct krc_backoff backoff;
     int alone;          /* so many fetches name one partition each: a response was too large */

@@ -1,9 +1,11 @@
 #include "consumer/loop.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <uv.h>
 
 #include "cluster/auth.h"
@@ -305,6 +307,7 @@ static void connect_to(void *io, struct krc_conn *conn, const struct krc_address
 struct rest {
     uv_write_t request;
     struct link *link;
+    size_t len;
     char bytes[];
 };
 
@@ -312,6 +315,7 @@ static void on_written(uv_write_t *request, int status)
 {
     struct rest *rest = request->data;
     struct krc_conn *conn = rest->link->conn;
+    explicit_bzero(rest->bytes, rest->len); /* it may hold a password */
     free(rest);
     if (status != 0 && conn != NULL)
         krc_conn_failed(conn, false, "the connection is broken: %s", uv_strerror(status));
@@ -322,7 +326,22 @@ static void give_up(struct link *link)
 {
     uv_os_fd_t fd;
     if (uv_fileno((uv_handle_t *)&link->tcp, &fd) == 0)
-        shutdown(fd, SHUT_RDWR);
+        shutdown(fd, SHUT_RD);
+}
+
+/* How much the socket takes at once.  Not by libuv, which would let a socket that the broker has
+ * ended raise SIGPIPE; that it has, reading tells. */
+static size_t send_now(struct link *link, const uint8_t *bytes, size_t len)
+{
+    uv_os_fd_t fd;
+    ssize_t n;
+    if (uv_stream_get_write_queue_size((uv_stream_t *)&link->tcp) > 0 ||
+        uv_fileno((uv_handle_t *)&link->tcp, &fd) != 0)
+        return 0;
+    do
+        n = send(fd, bytes, len, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    return n >= 0 ? (size_t)n : errno == EAGAIN ? 0 : len;
 }
 
 /* What the socket does not take at once is kept until it does.  The callback comes before the
@@ -330,9 +349,7 @@ static void give_up(struct link *link)
 static void send_raw(void *arg, const uint8_t *bytes, size_t len)
 {
     struct link *link = arg;
-    uv_buf_t buffer = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
-    int n = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
-    size_t sent = n > 0 ? (size_t)n : 0;
+    size_t sent = send_now(link, bytes, len);
     if (sent == len)
         return;
     struct rest *rest = malloc(sizeof *rest + len - sent);
@@ -341,9 +358,10 @@ static void send_raw(void *arg, const uint8_t *bytes, size_t len)
         return;
     }
     rest->link = link;
+    rest->len = len - sent;
     rest->request.data = rest;
-    memcpy(rest->bytes, bytes + sent, len - sent);
-    buffer = uv_buf_init(rest->bytes, (unsigned)(len - sent));
+    memcpy(rest->bytes, bytes + sent, rest->len);
+    uv_buf_t buffer = uv_buf_init(rest->bytes, (unsigned)rest->len);
     if (uv_write(&rest->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written) != 0) {
         free(rest);
         give_up(link);

@@ -99,7 +99,8 @@ static struct base base_of(const struct krc_batch_header *header)
                          header->leader_epoch, header->timestamp_type == KRC_LOG_APPEND_TIME};
 }
 
-/* Of the base and a delta, which together may be nonsense but no undefined behaviour. */
+/* Of the base and a delta, which together may be nonsense but no undefined behaviour; as an offset
+ * below. */
 static inline int64_t timestamp_of(const struct base *base, struct number delta)
 {
     if (base->is_append_time)
@@ -127,7 +128,7 @@ read_record(const struct base *base, const uint8_t *p, const uint8_t *end,
     n = varint(n.next, end, 32);
     if (n.next == NULL)
         return NULL;
-    record->offset = base->offset + value_of(n);
+    record->offset = (int64_t)((uint64_t)base->offset + (uint64_t)value_of(n));
     record->leader_epoch = base->leader_epoch;
     *wrong = "a wrong key length";
     struct bytes bytes = nullable_bytes(n.next, end);
@@ -223,7 +224,8 @@ static int make_room(struct krc_records *records, int32_t kept, struct krc_buffe
     bool unpacked = records->header.codec != KRC_NONE;
     size_t align = _Alignof(struct krc_record);
     size_t used = unpacked ? (scratch->len + align - 1) / align * align : 0;
-    KRC_TRY(krc_buffer_reserve(scratch, used + (size_t)kept * sizeof **views, error));
+    size_t needed = used + (size_t)kept * sizeof **views;
+    KRC_TRY(krc_buffer_reserve_within(scratch, needed, needed, error));
     if (unpacked) {
         records->start = scratch->data;
         records->end = scratch->data + scratch->len;

@@ -181,6 +181,19 @@ START_TEST(connections_that_end)
 }
 END_TEST
 
+/* Sending is what finds out, and libraries do not end their programs with SIGPIPE. */
+START_TEST(connections_that_were_reset)
+{
+    put_plain(p0, 5);
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    take_batch(0, 0, 4);
+    serve_reset();
+    ck_assert_int_eq(krc_seek(handle, "t", 0, KRC_EARLIEST, &error), KRC_OK);
+    take_batch(0, 0, 4);
+}
+END_TEST
+
 START_TEST(two_partitions_take_turns)
 {
     int seen[2] = {0, 0}, most = 0;
@@ -640,7 +653,8 @@ int main(void)
 {
     const TTest *const cases[] = {
         to_the_present_end, a_poll_that_never_waits, caught_up_behind_a_marker,
-        connections_that_end, two_partitions_take_turns, seek_and_pause, seek_after_the_end,
+        connections_that_end, connections_that_were_reset, two_partitions_take_turns,
+        seek_and_pause, seek_after_the_end,
         unassigned_while_batches_are_out, released_in_another_order,
         held_batches_stop_the_fetching, woken_from_another_thread, partitions_that_are_found,
         offsets_are_listed, a_broker_that_is_mute, a_store_goes_on, commits_in_the_background,

@@ -152,6 +152,19 @@ START_TEST(more_records_than_views_are_kept)
 }
 END_TEST
 
+/* Base and delta add up to more than an offset can be. */
+START_TEST(an_offset_beyond_all)
+{
+    const struct build_record record = {.offset_delta = 1000, .value = build_text("v")};
+    build_records(&payload, &record, 1);
+    build_batch_of(&b, &(struct build_batch){.base_offset = INT64_MAX - 100, .last_delta = 5,
+                                             .count = 1},
+                   (struct krc_bytes){payload.data, payload.len});
+    ck_assert_int_eq(open_batch(LIMIT), KRC_E_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(error.message, "an offset out of order"));
+}
+END_TEST
+
 /* Opens a batch of two records with these times, and returns theirs. */
 static void timestamps(const struct build_batch *batch, const int64_t deltas[2], int64_t got[2])
 {
@@ -356,6 +369,7 @@ int main(void)
         an_emptied_batch_has_no_records,
         null_and_empty_are_distinct,
         more_records_than_views_are_kept,
+        an_offset_beyond_all,
         timestamps_as_the_protocol_has_them,
         counting_between_offsets,
         a_control_batch_opens_as_any_other,

@@ -216,15 +216,23 @@ static struct krc_fetch_partition look(const struct broker_request *r,
 
 /* ---- The answer ----------------------------------------------------------------------------- */
 
+/* A fault that this request meets. */
+static bool is_met(const struct broker_request *r, const struct world_fault *fault)
+{
+    bool is_named = fault->partition < 0;
+    for (int i = 0; i < r->count; i++)
+        is_named |= r->parts[i].index == fault->partition;
+    return is_named && fault->api == KRC_API_FETCH && fault->times > 0;
+}
+
 bool broker_has_news(const struct broker_request *r)
 {
     if (r->frame.api != KRC_API_FETCH || r->error_code != 0)
         return true;
-    for (int i = 0; i < WORLD_PARTS; i++) {
-        if (world.faults[i % 8].api == KRC_API_FETCH && world.faults[i % 8].times > 0)
+    for (size_t i = 0; i < sizeof world.faults / sizeof *world.faults; i++)
+        if (is_met(r, &world.faults[i]))
             return true;
-        if (i >= r->count)
-            continue;
+    for (int i = 0; i < r->count; i++) {
         struct krc_fetch_partition p = look(r, &r->parts[i], INT32_MAX, true);
         if (p.error_code != 0 || p.records.len > 0 || p.preferred_read_replica >= 0)
             return true;

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct client {
 static struct {
     pthread_t thread;
     pthread_mutex_t mutex;
-    bool ends, drops;
+    bool ends, drops, resets;
     int listeners[WORLD_NODES];
     int ports[WORLD_NODES];
     char address[32];
@@ -70,6 +71,19 @@ void serve_drop(void)
     serve_unlock();
 }
 
+void serve_reset(void)
+{
+    serve_lock();
+    serve.drops = serve.resets = true;
+    while (serve.drops) {
+        serve_unlock();
+        sched_yield();
+        serve_lock();
+    }
+    serve.resets = false;
+    serve_unlock();
+}
+
 /* ---- Requests ------------------------------------------------------------------------------- */
 
 /* Brokers are where they listen. */
@@ -92,6 +106,8 @@ static void end_client(struct client *c)
 {
     if (c->waits)
         broker_drop(&c->request);
+    if (serve.resets)
+        setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &(struct linger){1, 0}, sizeof(struct linger));
     close(c->fd);
     krc_buffer_free(&c->in);
     krc_buffer_free(&c->out);

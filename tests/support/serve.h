@@ -24,4 +24,8 @@ int serve_requests(enum krc_api_name api);
 /* Ends all connections. */
 void serve_drop(void);
 
+/* The same as of a broker that is gone: what is sent to them is answered with a reset.  Returns
+ * when it is done. */
+void serve_reset(void);
+
 #endif

@@ -141,7 +141,7 @@ START_TEST(a_size_over_the_limit)
     check_handed_out("fails at 5: KRC_E_TOO_LARGE\n");
     ck_assert_ptr_nonnull(strstr(r->error.message, "receive.message.max.bytes"));
     ck_assert_uint_eq(sim.cluster.frames->held, 0);
-    ck_assert_int_eq(sim.cluster.frames->idle_count, 2);
+    ck_assert_int_le(sim.cluster.frames->idle_count, 2);
 }
 END_TEST
 

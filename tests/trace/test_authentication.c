@@ -81,6 +81,21 @@ START_TEST(waits_for_what_is_in_flight)
 }
 END_TEST
 
+/* What keeps a session alive is no use of the connection. */
+START_TEST(idle_all_the_same)
+{
+    world.sasl.lifetime_ms = 10000;
+    sim.settings.idle_close_ms = 30000;
+    read_from("t", 0, KRC_EARLIEST);
+    sim_run(1000);
+    const struct krc_conn *questions = &krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
+    ck_assert_int_eq(questions->state, KRC_CONN_READY);
+    sim_run(60000);
+    ck_assert_int_eq(questions->state, KRC_CONN_CLOSED);
+    ck_assert_int_eq(fetching()->state, KRC_CONN_READY);
+}
+END_TEST
+
 /* ---- OAUTHBEARER ---------------------------------------------------------------------------- */
 
 static const struct krc_sasl_settings bearer = {.mechanism = KRC_SASL_OAUTHBEARER};
@@ -199,6 +214,7 @@ int main(void)
         comes_first,
         again_before_the_session_ends,
         waits_for_what_is_in_flight,
+        idle_all_the_same,
         a_token,
         a_token_that_never_comes,
         a_wrong_password,

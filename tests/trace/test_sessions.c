@@ -153,6 +153,20 @@ START_TEST(the_long_wait_is_cut_short)
 }
 END_TEST
 
+/* One that waits after an error is no reason to wait long, and then to connect anew for it. */
+START_TEST(not_where_one_waits)
+{
+    sim.settings.many_partitions = 1;
+    world_fail(KRC_API_FETCH, 1, KRC_KAFKA_KAFKA_STORAGE_ERROR, 1000);
+    put_plain(p, 5);
+    read_from("t", 0, 0);
+    read_from("t", 1, 0);
+    sim_run(20000);
+    ck_assert_int_le(sim.requests[KRC_API_API_VERSIONS], 3);
+    ck_assert_int_eq(said("records 0-4"), 1);
+}
+END_TEST
+
 /* ---- Errors of the whole answer ------------------------------------------------------------- */
 
 static void check_error(int16_t code, const char *expected)
@@ -354,6 +368,7 @@ int main(void)
         many_are_asked_for_less_often,
         not_where_bytes_are_collected,
         the_long_wait_is_cut_short,
+        not_where_one_waits,
         the_broker_has_forgotten_it,
         the_epoch_is_wrong,
         the_session_mixes_names_and_ids,
