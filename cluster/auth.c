@@ -23,6 +23,15 @@ bool krc_auth_is_due(const struct krc_conn *conn)
     return conn->session_ends_ms <= conn->cluster->now_ms;
 }
 
+/* Without memory, another attempt may go better. */
+static void give_up(struct krc_conn *conn, int rc, const krc_error *error)
+{
+    if (rc == KRC_E_NOMEM)
+        krc_conn_failed(conn, false, "%s", error->message);
+    else
+        krc_conn_denied(conn, rc, "%s", error->message);
+}
+
 /* ---- SaslAuthenticate ----------------------------------------------------------------------- */
 
 /* How long the session lasts; the next exchange begins at 85 to 95 percent of that, as Java's does,
@@ -57,7 +66,7 @@ static void step(struct krc_conn *conn, struct krc_bytes from_broker, int64_t li
     }
     krc_buffer_wipe(&out);
     if (rc < 0)
-        krc_conn_denied(conn, rc, "%s", error.message);
+        give_up(conn, rc, &error);
 }
 
 static void told(void *arg, const struct krc_answer *answer)
@@ -126,7 +135,7 @@ static void shake_hands(struct krc_conn *conn, const char *token)
         rc = krc_conn_send(conn, KRC_API_SASL_HANDSHAKE, 1, &request, 0, handshake_told, conn,
                            &error);
     if (rc < 0)
-        krc_conn_denied(conn, rc, "%s", error.message);
+        give_up(conn, rc, &error);
 }
 
 void krc_auth_begin(struct krc_conn *conn)

@@ -12,7 +12,10 @@
 #include "consumer/secure.h"
 #include "security/token.h"
 
-enum { CIPHER_BYTES = 64 << 10 }; /* that are received at a time */
+enum {
+    CIPHER_BYTES = 64 << 10, /* that are received at a time */
+    TOKEN_TRIES = 2          /* a file may be written just now */
+};
 
 struct krc_loop {
     uv_loop_t own;
@@ -44,7 +47,8 @@ struct link {
     struct krc_loop *loop;
     struct krc_conn *conn; /* NULL: it is closed */
     struct krc_secure secure;
-    bool has_tcp, has_lookup, has_token_work;
+    struct krc_token_job *token_job; /* that is under way; NULL */
+    bool has_tcp, has_lookup;
 };
 
 /* ---- Time ----------------------------------------------------------------------------------- */
@@ -93,7 +97,7 @@ static void end_if_over(struct krc_loop *loop)
 
 static void free_link(struct link *link)
 {
-    if (link->has_tcp || link->has_lookup || link->has_token_work)
+    if (link->has_tcp || link->has_lookup || link->token_job != NULL)
         return;
     struct krc_loop *loop = link->loop;
     krc_tls_free(link->secure.tls);
@@ -277,6 +281,8 @@ static void close_link(void *io, struct krc_conn *conn)
     link->conn = NULL;
     if (link->has_lookup)
         uv_cancel((uv_req_t *)&link->lookup);
+    if (link->token_job != NULL)
+        atomic_store(&link->token_job->cancelled, true);
     if (link->has_tcp)
         uv_close((uv_handle_t *)&link->tcp, on_closed);
     else
@@ -472,11 +478,11 @@ static void token_got(void *arg)
 {
     struct krc_token_job *job = arg;
     struct link *link = job->arg;
-    link->has_token_work = false;
+    link->token_job = NULL;
     link->loop->cluster->now_ms = krc_loop_now_ms();
     if (link->conn == NULL)
         free_link(link);
-    else if (krc_token_may_come(job))
+    else if (krc_token_may_come(job) || (job->rc < 0 && link->conn->failures < TOKEN_TRIES))
         krc_conn_failed(link->conn, false, "%s", job->error.message);
     else if (job->rc < 0)
         krc_conn_denied(link->conn, job->rc, "%s", job->error.message);
@@ -490,10 +496,10 @@ static void want_token(void *io, struct krc_conn *conn)
     struct link *link = conn->io;
     struct krc_token_job *job = krc_token_job_new(link->loop->token, link);
     krc_error error;
-    link->has_token_work =
-        job != NULL && krc_loop_work(io, krc_token_job_run, token_got, job, &error) >= 0;
-    if (link->has_token_work)
+    if (job != NULL && krc_loop_work(io, krc_token_job_run, token_got, job, &error) >= 0) {
+        link->token_job = job;
         return;
+    }
     krc_token_job_free(job);
     krc_conn_failed(conn, false, "no token can be fetched: there is no memory, or no thread");
 }

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/base64.h"
 #include "security/json.h"
+#include "security/token_command.h"
 #include "security/token_curl.h"
 
 enum { TOKEN_MOST = 1 << 20 };
@@ -46,22 +46,17 @@ static int from_file(const char *path, char **text, krc_error *error)
     return rc;
 }
 
-static int from_command(const char *command, char **text, krc_error *error)
+static int from_command(const struct krc_token_source *source, char **text, krc_error *error)
 {
-    static const char what[] = "sasl.oauthbearer.token.command";
-    FILE *output = popen(command, "re");
-    if (output == NULL)
-        return krc_fail_errno(error, "cannot run %s", what);
-    int rc = read_all(output, what, text, error);
-    int status = pclose(output);
-    if (rc < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
-        return rc;
-    krc_token_free(*text);
-    *text = NULL;
-    return WIFEXITED(status) ? krc_fail(error, KRC_E_REFUSED, "%s ends with exit status %d", what,
-                                        WEXITSTATUS(status))
-                             : krc_fail(error, KRC_E_REFUSED, "%s is killed by signal %d", what,
-                                        WTERMSIG(status));
+    struct krc_buffer out = {0};
+    int rc = krc_command_output(source->command, source->cancelled, TOKEN_MOST, &out, error);
+    if (rc >= 0) {
+        out.data[out.len] = '\0';
+        *text = strdup((char *)out.data);
+        rc = *text == NULL ? krc_fail_nomem(error, out.len + 1) : KRC_OK;
+    }
+    krc_buffer_wipe(&out);
+    return rc;
 }
 
 /* ---- From a server -------------------------------------------------------------------------- */
@@ -222,7 +217,7 @@ int krc_token_get(const struct krc_token_source *source, char **token, krc_error
     *token = NULL;
     KRC_TRY(source->file != NULL  ? from_file(source->file, token, error)
             : source->url != NULL ? from_url(source, token, error)
-                                  : from_command(source->command, token, error));
+                                  : from_command(source, token, error));
     if (is_token(*token))
         return KRC_OK;
     krc_token_free(*token);
@@ -246,6 +241,7 @@ struct krc_token_job *krc_token_job_new(const struct krc_token_source *source, v
         return NULL;
     job->arg = arg;
     job->source = *source;
+    job->source.cancelled = &job->cancelled;
     const char **texts[KRC_TOKEN_TEXTS] = {
         &job->source.file,          &job->source.command, &job->source.url,
         &job->source.client_id,     &job->source.client_secret, &job->source.scope,

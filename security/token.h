@@ -5,10 +5,13 @@
 #ifndef KRC_SECURITY_TOKEN_H
 #define KRC_SECURITY_TOKEN_H
 
+#include <stdatomic.h>
+
 #include "base/error.h"
 
 struct krc_token_source {
     const char *file, *command, *url; /* one of them is set; the command is the shell's */
+    const atomic_bool *cancelled;     /* a command is given up then; NULL: never */
 
     /* of the URL: */
     const char *client_id, *client_secret;
@@ -32,6 +35,7 @@ enum { KRC_TOKEN_TEXTS = 7 };
 struct krc_token_job {
     struct krc_token_source source;
     char *texts[KRC_TOKEN_TEXTS]; /* the source's */
+    atomic_bool cancelled; /* by whom it is not waited for any more */
     char *token; /* NULL: none, and why is in... */
     int rc;
     krc_error error;

@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -73,6 +74,29 @@ START_TEST(commands)
     check_none(KRC_E_REFUSED, "is killed by signal 9");
     source.command = "yes a";
     check_none(KRC_E_TOO_LARGE, "it is over 1048576 bytes");
+}
+END_TEST
+
+/* Nobody waits for it any more: it is killed, with what it began. */
+START_TEST(a_command_that_hangs)
+{
+    source.command = "sleep 100 | sleep 100";
+    struct krc_token_job *job = krc_token_job_new(&source, NULL);
+    atomic_store(&job->cancelled, true);
+    krc_token_job_run(job);
+    ck_assert_int_eq(job->rc, KRC_E_TIMEOUT);
+    krc_token_job_free(job);
+}
+END_TEST
+
+/* An application that ignores SIGCHLD takes the exit status away. */
+START_TEST(a_command_whose_end_is_not_seen)
+{
+    signal(SIGCHLD, SIG_IGN);
+    source.command = "echo abc";
+    ck_assert_int_eq(krc_token_get(&source, &token, &error), KRC_OK);
+    ck_assert_str_eq(token, "abc");
+    signal(SIGCHLD, SIG_DFL);
 }
 END_TEST
 
@@ -309,6 +333,8 @@ int main(void)
     const TTest *tests[] = {
         files,
         commands,
+        a_command_that_hangs,
+        a_command_whose_end_is_not_seen,
 #ifdef KRC_WITH_CURL
         requests,
         credentials,
