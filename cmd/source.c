@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -105,6 +106,17 @@ static void hide_secret(const krc_config *config, const char *name, char *value)
         memset(value, '*', strlen(value));
 }
 
+/* A process that knows a secret leaves no core dump. */
+static void keep_secrets(const krc_config *config)
+{
+    struct krc_property property;
+    for (size_t i = 0; krc_config_property(i, &property); i++) {
+        const char *now = krc_config_get(config, property.name);
+        if (now != NULL && strcmp(now, "[hidden]") == 0)
+            prctl(PR_SET_DUMPABLE, 0);
+    }
+}
+
 static int set_named_property(struct cmd_source *source, char *text)
 {
     char *equals = strchr(text, '=');
@@ -115,6 +127,7 @@ static int set_named_property(struct cmd_source *source, char *text)
     *equals = '\0';
     int status = cmd_set_property(source->config, text, equals + 1);
     hide_secret(source->config, text, equals + 1);
+    keep_secrets(source->config);
     return status;
 }
 
@@ -139,6 +152,7 @@ static int load_properties(struct cmd_source *source, const char *path)
     struct ignored ignored = {.path = path};
     krc_error error;
     int rc = krc_config_load(source->config, path, tell_ignored, &ignored, &error);
+    keep_secrets(source->config);
     if (ignored.told)
         fputc('\n', stderr);
     return rc < 0 ? cmd_usage("%s", error.message) : CMD_DONE;

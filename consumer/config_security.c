@@ -249,6 +249,26 @@ static int take_user_option(struct krc_sasl_settings *sasl, const char *name, co
     return 1;
 }
 
+/* A secret may lie elsewhere here, too. */
+static int find_value(struct krc_security *security, const char *name, const char **value,
+                      krc_error *error)
+{
+    static const char property[] = "sasl.jaas.config";
+    if (strcmp(name, "password") != 0 && strcmp(name, "clientSecret") != 0)
+        return KRC_OK;
+    if (begins(*value, KRC_IN_ENVIRONMENT))
+        return take_variable(security, property, *value + strlen(KRC_IN_ENVIRONMENT), value, error);
+    if (begins(*value, KRC_IN_FILE))
+        return take_file(security, property, *value + strlen(KRC_IN_FILE), value, error);
+    return KRC_OK;
+}
+
+/* Kafka's own modules have no use for them, and take them. */
+static bool is_idle_option(const char *name)
+{
+    return strcmp(name, "serviceName") == 0 || strcmp(name, "debug") == 0;
+}
+
 /* An option's name is not told: where a quote is amiss, it is a piece of a password. */
 static int take_options(struct krc_security *security, const struct krc_jaas *jaas,
                         const struct module *module, krc_error *error)
@@ -257,6 +277,11 @@ static int take_options(struct krc_security *security, const struct krc_jaas *ja
     int rc = 1;
     for (size_t i = 0; i < jaas->count && rc == 1; i++) {
         const char *name = jaas->options[i].name, *value = jaas->options[i].value;
+        if (is_idle_option(name))
+            continue;
+        rc = find_value(security, name, &value, error);
+        if (rc < 0)
+            break;
         rc = security->sasl_settings.mechanism == KRC_SASL_OAUTHBEARER
                  ? take_bearer_option(&security->token_source, &extensions, name, value, error)
                  : take_user_option(&security->sasl_settings, name, value);

@@ -9,7 +9,7 @@
 #include "security/tls.h"
 #include "security/token.h"
 
-enum { KRC_OWNED_SECRETS = 11 };
+enum { KRC_OWNED_SECRETS = 32 };
 
 struct krc_security {
     bool tls, sasl; /* whether the settings of each are any */

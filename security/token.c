@@ -184,7 +184,8 @@ static int from_url(const struct krc_token_source *source, char **text, krc_erro
                                          .form = (char *)form.data,
                                          .authorities = source->authorities,
                                          .connect_ms = source->connect_ms,
-                                         .answer_ms = source->answer_ms}, &answer, error);
+                                         .answer_ms = source->answer_ms,
+                                         .cancelled = source->cancelled}, &answer, error);
     struct krc_bytes got = {answer.data, answer.len};
     if (rc >= 0)
         rc = rc == 200 ? take_answer(got, text, error) : refuse(source, rc, got, error);

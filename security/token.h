@@ -11,7 +11,7 @@
 
 struct krc_token_source {
     const char *file, *command, *url; /* one of them is set; the command is the shell's */
-    const atomic_bool *cancelled;     /* a command is given up then; NULL: never */
+    const atomic_bool *cancelled;     /* it is given up then; NULL: never */
 
     /* of the URL: */
     const char *client_id, *client_secret;

@@ -72,6 +72,14 @@ static size_t take(char *data, size_t size, size_t count, void *arg)
     return len;
 }
 
+/* Another value than 0 ends it. */
+static int look(void *arg, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
+{
+    const atomic_bool *cancelled = arg;
+    (void)total, (void)now, (void)up_total, (void)up;
+    return cancelled != NULL && atomic_load(cancelled);
+}
+
 static bool set_up(CURL *curl, const struct krc_post *post, struct curl_slist *headers,
                    struct krc_buffer *answer, char *why)
 {
@@ -85,6 +93,9 @@ static bool set_up(CURL *curl, const struct krc_post *post, struct curl_slist *h
            lib.set(curl, CURLOPT_TIMEOUT_MS, all_ms) == CURLE_OK &&
            lib.set(curl, CURLOPT_WRITEFUNCTION, take) == CURLE_OK &&
            lib.set(curl, CURLOPT_WRITEDATA, answer) == CURLE_OK &&
+           lib.set(curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+           lib.set(curl, CURLOPT_XFERINFOFUNCTION, look) == CURLE_OK &&
+           lib.set(curl, CURLOPT_XFERINFODATA, post->cancelled) == CURLE_OK &&
            (post->authorities == NULL ||
             lib.set(curl, CURLOPT_CAINFO, post->authorities) == CURLE_OK);
 }

@@ -4,6 +4,8 @@
 #ifndef KRC_SECURITY_TOKEN_CURL_H
 #define KRC_SECURITY_TOKEN_CURL_H
 
+#include <stdatomic.h>
+
 #include "base/buffer.h"
 
 enum { KRC_ANSWER_MOST = 1 << 20 }; /* bytes of an answer */
@@ -14,6 +16,7 @@ struct krc_post {
     const char *form;
     const char *authorities; /* a PEM file; NULL: the system's */
     int64_t connect_ms, answer_ms;
+    const atomic_bool *cancelled; /* ends it within a second; NULL: never */
 };
 
 /* KRC_E_UNSUPPORTED: this build, or this machine, has no libcurl. */

@@ -452,13 +452,13 @@ START_TEST(every_secret_may_lie_elsewhere)
     const struct krc_tls_settings *tls = &security.tls_settings;
     setenv("KRC_TEST_1", "1" SECRET, 1);
     setenv("KRC_TEST_2", "2" SECRET, 1);
-    setenv("KRC_TEST_JAAS", SCRAM " required username=env:u password=file:p;", 1);
+    setenv("KRC_TEST_JAAS", SCRAM " required username=env:u password=env:KRC_TEST_1;", 1);
     check_taken(OVER "SCRAM-SHA-256\nsasl.jaas.config=env:KRC_TEST_JAAS\n"
                 "ssl.key.password=env:KRC_TEST_1\nssl.keystore.password=env:KRC_TEST_2\n"
                 "ssl.keystore.key=env:KRC_TEST_1\nssl.keystore.certificate.chain=env:KRC_TEST_2\n"
                 "ssl.truststore.certificates=env:KRC_TEST_1\n"
                 "ssl.truststore.password=env:KRC_TEST_2");
-    check_user(KRC_SASL_SCRAM_SHA_256, "env:u", "file:p");
+    check_user(KRC_SASL_SCRAM_SHA_256, "env:u", "1" SECRET);
     ck_assert_str_eq(tls->key_password, "1" SECRET);
     ck_assert_str_eq(tls->keystore_password, "2" SECRET);
     ck_assert_str_eq(tls->keystore_key, "1" SECRET);
