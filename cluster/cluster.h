@@ -4,10 +4,11 @@
  * in virtual time.
  *
  *   nodes      brokers, two connections each: for fetching, whose requests may wait long at the
- *              broker, and for everything else                          node.c, conn.c
+ *              broker, and for everything else                          node.c, conn.c, auth.c
  *   topics     what metadata says                                       topics.c
  *   questions  ListOffsets, OffsetForLeaderEpoch, OffsetFetch, ...      question.c, coordinator.c
- *   remotes    partitions being fetched                                 fetch.c, session.c
+ *   remotes    partitions being fetched                                 fetch.c, fetched.c,
+ *                                                                       session.c
  */
 #ifndef KRC_CLUSTER_CLUSTER_H
 #define KRC_CLUSTER_CLUSTER_H

@@ -113,6 +113,13 @@ int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_
     return krc_fail_nomem(error, sizeof *node);
 }
 
+bool krc_node_is_out_of_reach(const struct krc_node *node)
+{
+    const struct krc_conn *conn = &node->conns[KRC_FOR_FETCHING];
+    return conn->state == KRC_CONN_CLOSED && conn->failures > 0 &&
+           conn->retry_at_ms > conn->cluster->now_ms;
+}
+
 struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose)
 {
     struct krc_conn *conn = &node->conns[purpose];

@@ -36,6 +36,9 @@ struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct 
 /* A connection that may be used now, else NULL, and it is being connected. */
 struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose);
 
+/* For fetching, while it waits to be connected to again; then it is tried. */
+bool krc_node_is_out_of_reach(const struct krc_node *node);
+
 /* Any broker, or a bootstrap server where none is known: the same. */
 struct krc_conn *krc_any_conn(struct krc_cluster *cluster);
 

@@ -13,6 +13,7 @@
 #include "cluster/backoff.h"
 #include "protocol/api.h"
 
+struct krc_answer;
 struct krc_cluster;
 struct krc_remote;
 struct krc_topic;
@@ -52,7 +53,10 @@ void krc_session_end(struct krc_session *session);
 /* It leaves, and is to be forgotten by the broker. */
 void krc_session_leave(struct krc_session *session, struct krc_remote *remote);
 
-/* ---- Between session.c and fetch.c --------------------------------------------------------- */
+/* ---- Between session.c, fetch.c and fetched.c ---------------------------------------------- */
+
+/* The answer to a fetch; the argument is the session. */
+void krc_session_fetched(void *session, const struct krc_answer *answer);
 
 /* Nothing is known of what the broker keeps; `id` is the session to be closed, or 0. */
 void krc_session_reset(struct krc_session *session, int32_t id);

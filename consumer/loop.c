@@ -12,10 +12,7 @@
 #include "consumer/secure.h"
 #include "security/token.h"
 
-enum {
-    CIPHER_BYTES = 64 << 10, /* that are received at a time */
-    TOKEN_TRIES = 2          /* a file may be written just now */
-};
+enum { CIPHER_BYTES = 64 << 10, TOKEN_TRIES = 2 }; /* a token's file may be written just now */
 
 struct krc_loop {
     uv_loop_t own;
