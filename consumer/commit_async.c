@@ -168,7 +168,8 @@ static int check(krc *handle, krc_error *error)
 int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
 {
     KRC_TRY(check(handle, error));
-    size_t size = sizeof(struct krc_commit_work) + krc_count_news(handle) * sizeof(struct commit_part);
+    size_t size =
+        sizeof(struct krc_commit_work) + krc_count_news(handle) * sizeof(struct commit_part);
     struct krc_commit_work *work = calloc(1, size);
     if (work == NULL)
         return krc_fail_nomem(error, size);

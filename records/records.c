@@ -20,8 +20,8 @@
  *     headers           key length, key, value length (-1: null), value; each
  *
  * Records are read, checked and viewed in one go.  The views of the first KRC_VIEWS of a batch are
- * kept for krc_records_next, which reads the others again.  Numbers and their ends go by value, for one
- * whose address is known elsewhere would live in memory, which doubles the time a record takes.
+ * kept for krc_records_next, which reads the others again.  Numbers and their ends go by value, for
+ * one whose address is known elsewhere would live in memory, which doubles the time a record takes.
  */
 
 /* A number as it is written, zig-zag: v at 2v, and a negative one at 2(-v)-1, which is odd; and

@@ -24,8 +24,8 @@ static int read_all(FILE *from, const char *what, char **text, krc_error *error)
     if (ferror(from))
         rc = krc_fail_errno(error, "cannot read the token from %s", what);
     else if (len > TOKEN_MOST)
-        rc = krc_fail(error, KRC_E_TOO_LARGE, "what %s gives is no token: it is over %d bytes", what,
-                      TOKEN_MOST);
+        rc = krc_fail(error, KRC_E_TOO_LARGE, "what %s gives is no token: it is over %d bytes",
+                      what, TOKEN_MOST);
     if (rc < 0) {
         explicit_bzero(buffer, len);
         free(buffer);
