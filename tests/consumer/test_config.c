@@ -593,6 +593,16 @@ START_TEST(files_that_are_none)
 }
 END_TEST
 
+/* sasl.login. begins foreign names, and some of krc's own. */
+START_TEST(own_names_are_not_foreign)
+{
+    struct krc_property property;
+    for (size_t i = 0; krc_config_property(i, &property); i++)
+        ck_assert_msg(krc_find_foreign(property.name) == NULL, "%s", property.name);
+    ck_assert_ptr_nonnull(krc_find_foreign("sasl.login.refresh.buffer.seconds"));
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -600,6 +610,7 @@ int main(void)
         names_of_kafkas_that_do_not_apply, what_this_build_cannot_do, lists_of_brokers, times,
         texts_that_no_request_can_carry, durations, log_dirs, a_path_with_a_comma, a_copy,
         as_java_reads_them, a_file_and_calls, files_that_are_refused, files_that_are_none,
+        own_names_are_not_foreign,
     };
     return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);
 }
