@@ -292,6 +292,11 @@ static size_t find(const char *name)
     return i;
 }
 
+bool krc_config_has(const char *name)
+{
+    return find(name) < PROPERTY_COUNT;
+}
+
 static void free_text(char *text)
 {
     if (text != NULL)

@@ -92,6 +92,9 @@ krc_config *krc_config_copy(const krc_config *config); /* NULL: out of memory */
 /* Takes over what `other` was told and `config` was not. */
 int krc_config_merge(krc_config *config, const krc_config *other, krc_error *error) KRC_MUST_USE;
 
+/* Whether it is the name of one of krc's properties. */
+bool krc_config_has(const char *name);
+
 /* Properties of Kafka's clients that krc does not have. */
 struct krc_foreign {
     const char *names; /* a blank between; one that ends with a dot: all that begin so */

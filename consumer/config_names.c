@@ -72,19 +72,10 @@ static bool has_name(const struct krc_foreign *group, const char *name)
     return false;
 }
 
-static bool is_own(const char *name)
-{
-    struct krc_property property;
-    for (size_t i = 0; krc_config_property(i, &property); i++)
-        if (strcmp(property.name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A name of krc's own may begin as some foreign ones do. */
 const struct krc_foreign *krc_find_foreign(const char *name)
 {
-    if (is_own(name))
+    if (krc_config_has(name))
         return NULL;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (has_name(&foreign[i], name))

@@ -57,17 +57,22 @@ static int take_file(struct krc_security *security, const char *property, const 
     return KRC_OK;
 }
 
-/* The value of a property, which may be file:PATH or env:NAME. */
-static int take(struct krc_security *security, const krc_config *config, const char *property,
-                const char **out, krc_error *error)
+/* Of a value that may be file:PATH or env:NAME. */
+static int resolve(struct krc_security *security, const char *property, const char *value,
+                   const char **out, krc_error *error)
 {
-    const char *value = krc_config_text(config, property);
     if (begins(value, KRC_IN_ENVIRONMENT))
         return take_variable(security, property, value + strlen(KRC_IN_ENVIRONMENT), out, error);
     if (begins(value, KRC_IN_FILE))
         return take_file(security, property, value + strlen(KRC_IN_FILE), out, error);
     *out = value;
     return KRC_OK;
+}
+
+static int take(struct krc_security *security, const krc_config *config, const char *property,
+                const char **out, krc_error *error)
+{
+    return resolve(security, property, krc_config_text(config, property), out, error);
 }
 
 static const char *exposed_file(const krc_config *config)
@@ -249,18 +254,9 @@ static int take_user_option(struct krc_sasl_settings *sasl, const char *name, co
     return 1;
 }
 
-/* A secret may lie elsewhere here, too. */
-static int find_value(struct krc_security *security, const char *name, const char **value,
-                      krc_error *error)
+static bool is_secret_option(const char *name)
 {
-    static const char property[] = "sasl.jaas.config";
-    if (strcmp(name, "password") != 0 && strcmp(name, "clientSecret") != 0)
-        return KRC_OK;
-    if (begins(*value, KRC_IN_ENVIRONMENT))
-        return take_variable(security, property, *value + strlen(KRC_IN_ENVIRONMENT), value, error);
-    if (begins(*value, KRC_IN_FILE))
-        return take_file(security, property, *value + strlen(KRC_IN_FILE), value, error);
-    return KRC_OK;
+    return strcmp(name, "password") == 0 || strcmp(name, "clientSecret") == 0;
 }
 
 /* Kafka's own modules have no use for them, and take them. */
@@ -279,7 +275,8 @@ static int take_options(struct krc_security *security, const struct krc_jaas *ja
         const char *name = jaas->options[i].name, *value = jaas->options[i].value;
         if (is_idle_option(name))
             continue;
-        rc = find_value(security, name, &value, error);
+        if (is_secret_option(name))
+            rc = resolve(security, "sasl.jaas.config", value, &value, error);
         if (rc < 0)
             break;
         rc = security->sasl_settings.mechanism == KRC_SASL_OAUTHBEARER

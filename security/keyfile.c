@@ -140,7 +140,5 @@ int krc_keyfile_text(struct krc_keyfile *file, const char *property, const char 
 
 void krc_keyfile_forget(struct krc_keyfile *file)
 {
-    if (file->bytes.data != NULL)
-        explicit_bzero(file->bytes.data, file->bytes.len);
-    krc_buffer_free(&file->bytes);
+    krc_buffer_wipe(&file->bytes);
 }

@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "security/json.h"
 #include "security/scram.h"
+#include "security/token.h"
 
 struct krc_sasl {
     const struct krc_sasl_settings *settings;
@@ -101,9 +102,8 @@ static int check_extensions(const char *all, krc_error *error)
 /* The token is what RFC 6750 lets it be: anything else could end it and go on as something else. */
 static int check_oauthbearer(const struct krc_sasl *sasl, krc_error *error)
 {
-    size_t len = strspn(sasl->token, LETTERS "0123456789-._~+/");
-    size_t pads = strspn(sasl->token + len, "=");
-    if (len == 0 || sasl->token[len + pads] != '\0')
+    size_t len = krc_token_length(sasl->token);
+    if (len == 0 || sasl->token[len] != '\0')
         return krc_fail(error, KRC_E_INVALID,
                         "what is given as a token is none: a token has letters, digits and "
                         "- . _ ~ + / in it, and may end with =");
@@ -213,8 +213,6 @@ void krc_sasl_free(struct krc_sasl *sasl)
     if (sasl == NULL)
         return;
     krc_scram_end(&sasl->scram);
-    if (sasl->token != NULL)
-        explicit_bzero(sasl->token, strlen(sasl->token));
-    free(sasl->token);
+    krc_token_free(sasl->token);
     free(sasl);
 }

@@ -197,16 +197,21 @@ static int from_url(const struct krc_token_source *source, char **text, krc_erro
 
 /* ---- Any of them ---------------------------------------------------------------------------- */
 
-/* RFC 6750's b64token, with blanks and a newline behind it. */
-static bool is_token(char *text)
+size_t krc_token_length(const char *text)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789-._~+/";
     size_t len = strspn(text, letters);
-    size_t all = len == 0 ? 0 : len + strspn(text + len, "=");
-    if (all == 0 || text[all + strspn(text + all, " \t\r\n")] != '\0')
+    return len == 0 ? 0 : len + strspn(text + len, "=");
+}
+
+/* Blanks and a newline behind it are cut off. */
+static bool is_token(char *text)
+{
+    size_t len = krc_token_length(text);
+    if (len == 0 || text[len + strspn(text + len, " \t\r\n")] != '\0')
         return false;
-    text[all] = '\0';
+    text[len] = '\0';
     return true;
 }
 

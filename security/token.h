@@ -30,6 +30,9 @@ int krc_token_get(const struct krc_token_source *source, char **token,
                   krc_error *error) KRC_MUST_USE;
 void krc_token_free(char *token); /* wiped; NULL is fine */
 
+/* Of the token that a text begins with (RFC 6750's b64token); 0: it begins with none. */
+size_t krc_token_length(const char *text);
+
 /* The same for another thread: what is read from is copied. */
 enum { KRC_TOKEN_TEXTS = 7 };
 struct krc_token_job {
