@@ -12,7 +12,8 @@ CC      ?= cc
 BUILD   := build/$(VARIANT)
 PKG     := pkg-config
 
-ROOMS   := base records txnfilter logdir offsets store protocol security cluster consumer replay
+ROOMS   := base records txnfilter logdir offsets store protocol security groups cluster consumer \
+           admin replay
 LIB_SRC := $(sort $(foreach room,$(ROOMS),$(wildcard $(room)/*.c)))
 CMD_SRC := $(sort $(wildcard cmd/*.c))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
