@@ -16,7 +16,6 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
         .io = io,
         .io_arg = io_arg,
         .random = seed | 1,
-        .coordinator = {.node_id = -1},
         .topics = {.unanswered_since_ms = -1, .refresh = true},
     };
     cluster->remotes.wake_ms = INT64_MAX;
@@ -34,6 +33,7 @@ void krc_cluster_close(struct krc_cluster *cluster)
     while (cluster->remotes.count > 0)
         krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);
     krc_nodes_forget(cluster, "closed");
+    krc_coordinators_free(cluster);
     for (size_t i = 0; i < cluster->nodes.server_count; i++)
         krc_node_free(cluster->nodes.servers[i]);
     free(cluster->nodes.servers);
@@ -101,6 +101,7 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster)
     tick_conns(nodes->servers, nodes->server_count);
     tick_conns(nodes->list, nodes->count);
     int64_t next_ms = krc_sooner(krc_questions_tick(cluster), krc_fetch_tick(cluster));
+    next_ms = krc_sooner(next_ms, krc_calls_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
     next_ms = next_of_conns(nodes->servers, nodes->server_count, next_ms);
     return next_of_conns(nodes->list, nodes->count, next_ms);

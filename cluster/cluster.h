@@ -3,16 +3,20 @@
  * the partitions that are read.  A driver carries bytes and time (cluster/conn.h); tests drive it
  * in virtual time.
  *
- *   nodes      brokers, two connections each: for fetching, whose requests may wait long at the
- *              broker, and for everything else                          node.c, conn.c, auth.c
+ *   nodes      brokers, up to three connections each: for fetching and for group membership, whose
+ *              requests may wait long at the broker, and for everything
+ *              else                                                     node.c, conn.c, auth.c
  *   topics     what metadata says                                       topics.c
- *   questions  ListOffsets, OffsetForLeaderEpoch, OffsetFetch, ...      question.c, coordinator.c
+ *   questions  ListOffsets, OffsetForLeaderEpoch, OffsetFetch, ...      question.c, committed.c
+ *   calls      one request to whoever is in charge: any broker, a
+ *              leader, a coordinator                                    call.c, coordinator.c
  *   remotes    partitions being fetched                                 fetch.c, fetched.c,
  *                                                                       session.c
  */
 #ifndef KRC_CLUSTER_CLUSTER_H
 #define KRC_CLUSTER_CLUSTER_H
 
+#include "cluster/call.h"
 #include "cluster/node.h"
 #include "cluster/question.h"
 #include "cluster/remote.h"
@@ -52,7 +56,8 @@ struct krc_cluster {
     struct krc_nodes nodes;
     struct krc_topics topics;
     struct krc_questions questions;
-    struct krc_coordinator coordinator;
+    struct krc_coordinator *coordinators;
+    struct krc_calls calls;
     struct krc_remotes remotes;
     char cluster_id[64]; /* "": unknown */
     char text[300];          /* krc_remote_broker's */

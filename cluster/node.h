@@ -7,7 +7,12 @@
 #include "cluster/conn.h"
 #include "cluster/session.h"
 
-enum krc_purpose { KRC_FOR_QUESTIONS, KRC_FOR_FETCHING, KRC_PURPOSES };
+enum krc_purpose {
+    KRC_FOR_QUESTIONS,
+    KRC_FOR_FETCHING,
+    KRC_FOR_GROUP, /* a broker may keep JoinGroup's answer for minutes */
+    KRC_PURPOSES
+};
 
 struct krc_node {
     int32_t id; /* -1: a bootstrap server, whose id is not known */

@@ -461,7 +461,7 @@ static bool ask_one_group(struct krc_cluster *cluster, int64_t *next_ms)
 
 int64_t krc_questions_tick(struct krc_cluster *cluster)
 {
-    int64_t next_ms = krc_coordinator_tick(cluster);
+    int64_t next_ms = krc_committed_tick(cluster);
     while (ask_one_group(cluster, &next_ms))
         ;
     return next_ms;

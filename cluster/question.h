@@ -5,7 +5,7 @@
 #ifndef KRC_CLUSTER_QUESTION_H
 #define KRC_CLUSTER_QUESTION_H
 
-#include "cluster/backoff.h"
+#include "cluster/coordinator.h"
 #include "cluster/topics.h"
 
 enum krc_question_type {
@@ -41,12 +41,6 @@ struct krc_questions {
     struct krc_question *open;
 };
 
-struct krc_coordinator {
-    int32_t node_id; /* -1: not known */
-    bool asking;
-    struct krc_backoff backoff;
-};
-
 /* Puts a question; its fields up to `epoch` are set. */
 void krc_question_ask(struct krc_cluster *cluster, struct krc_question *question);
 
@@ -59,7 +53,7 @@ int krc_question_explain(const struct krc_question *question, krc_error *error);
 /* Sends what may be sent; the next time. */
 int64_t krc_questions_tick(struct krc_cluster *cluster);
 
-/* ---- Between question.c and coordinator.c -------------------------------------------------- */
+/* ---- Between question.c and committed.c ---------------------------------------------------- */
 
 void krc_question_told(struct krc_question *question);
 void krc_question_retry(struct krc_cluster *cluster, struct krc_question *question,
@@ -69,11 +63,12 @@ void krc_question_fail(struct krc_question *question, int code, int16_t error_co
 /* Questions that go to one place together, and are waited for. */
 struct krc_asked {
     struct krc_cluster *cluster;
+    struct krc_coordinator *coordinator; /* COMMITTED: who was asked */
     struct krc_question *list;
 };
 /* It is among those that are being asked. */
 void krc_question_send(struct krc_asked *asked, struct krc_question *question);
 
-int64_t krc_coordinator_tick(struct krc_cluster *cluster);
+int64_t krc_committed_tick(struct krc_cluster *cluster);
 
 #endif
