@@ -21,6 +21,7 @@ struct krc_committed {
     const char *metadata;   /* NULL: a text that was read says nothing of it */
     int32_t history;        /* 0: not from a store */
     int64_t commit_time_ms; /* -1: none */
+    struct krc_uuid topic_id; /* all zero: unknown */
 };
 
 /*
@@ -50,10 +51,10 @@ int krc_committed_load(krc_committed_list *list, const char *store, const char *
  * The text is CSV as kafka-consumer-groups.sh exports and imports it,
  *     topic,partition,offset                  or
  *     group,topic,partition,offset
- * or a JSON array of {"group", "topic", "partition", "offset", "leaderEpoch", "metadata"}, of which
- * group, leaderEpoch and metadata may be missing.  `group` stands for one that is not named; NULL:
- * "default".  Where `group` is given, naming another is an error.  KRC_E_INVALID says which line
- * and column, or which entry.
+ * or a JSON array of {"group", "topic", "partition", "offset", "leaderEpoch", "metadata",
+ * "topicId"}, of which group and all from leaderEpoch on may be missing.  `group` stands for one
+ * that is not named; NULL: "default".  Where `group` is given, naming another is an error.
+ * KRC_E_INVALID says which line and column, or which entry.
  */
 int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, const char *group,
                         krc_error *error) KRC_MUST_USE;
@@ -72,6 +73,56 @@ void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 
 /* A string of JSON, with its quotes. */
 void krc_write_json_string(const char *text, FILE *out);
+
+/* ---- Groups -------------------------------------------------------------------------------- */
+
+struct krc_owned {
+    const char *topic;
+    int32_t partition;
+};
+
+struct krc_member {
+    const char *id, *client_id, *host;
+    const char *instance_id;       /* NULL: none */
+    const struct krc_owned *owned; /* what is assigned to it, as far as topics are known */
+    size_t owned_count;
+};
+
+struct krc_group {
+    const char *id;
+    const char *type;  /* "classic", "consumer" */
+    const char *state; /* by Kafka's names: "Stable", "Empty", ... */
+    const struct krc_member *members;
+    size_t member_count;
+};
+
+/* A list, sorted by id, each there once.  Its groups are valid until it is freed. */
+typedef struct krc_groups krc_groups;
+
+krc_groups *krc_groups_new(void); /* NULL: out of memory */
+void krc_groups_free(krc_groups *groups);
+
+/* The i-th group, NULL beyond the last. */
+const struct krc_group *krc_groups_at(const krc_groups *groups, size_t i);
+const struct krc_group *krc_groups_find(const krc_groups *groups, const char *id);
+
+/* Copies a group with all that is in it; the list does not have it yet. */
+int krc_groups_add(krc_groups *groups, const struct krc_group *group, krc_error *error) KRC_MUST_USE;
+
+/* Who has a partition; NULL: nobody, as far as is known. */
+const struct krc_member *krc_group_owner(const struct krc_group *group, const char *topic,
+                                         int32_t partition);
+
+/*
+ * What the group log of log folders, __consumer_offsets, says of a group, or of all where `group`
+ * is NULL: offsets as a coordinator that loads it would have them, those of open transactions not
+ * yet; and groups with their members.  Both lists are added to, and thrown away on an error.
+ *
+ * KRC_E_NOT_FOUND: the folders have no group log.  KRC_E_CORRUPT, KRC_E_IO: its log, or a record in
+ * it, which the message names.  KRC_E_UNSUPPORTED: a record of a version to come.
+ */
+int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *offsets,
+                       krc_groups *groups, krc_error *error) KRC_MUST_USE;
 
 /* ---- Records as text ----------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/crc.h"
+#include "base/uuid.h"
 
 /*
  * .index, 8 bytes an entry:       .timeindex, 12:                 .txnindex, 34:
@@ -256,14 +257,6 @@ static bool find_value(const char *chars, size_t len, const char *name, struct t
     return false;
 }
 
-static int base64url_digit(char c)
-{
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char *p = c != '\0' ? strchr(digits, c) : NULL;
-    return p != NULL ? (int)(p - digits) : -1;
-}
-
 int krc_partition_metadata_parse(const char *chars, size_t len, struct krc_uuid *topic_id,
                                  krc_error *error)
 {
@@ -272,20 +265,9 @@ int krc_partition_metadata_parse(const char *chars, size_t len, struct krc_uuid 
     if (!find_value(chars, len, "version: ", &version) || !is_number(version, INT32_MAX, &number) ||
         number != 0)
         return krc_fail(error, KRC_E_CORRUPT, "a partition.metadata that is not of version 0");
-    if (!find_value(chars, len, "topic_id: ", &id) || id.end - id.p != 22)
-        goto bad;
-    uint32_t bits = 0;
-    size_t done = 0;
-    for (int i = 0; i < 22; i++) {
-        int digit = base64url_digit(id.p[i]);
-        if (digit < 0)
-            goto bad;
-        bits = bits << 6 | (uint32_t)digit;
-        if (i % 4 != 0)
-            topic_id->bytes[done++] = (uint8_t)(bits >> (6 - 2 * (i % 4)));
-    }
-    return KRC_OK;
-bad:
+    if (find_value(chars, len, "topic_id: ", &id) && id.end - id.p == KRC_UUID_LETTERS &&
+        krc_uuid_parse(id.p, topic_id))
+        return KRC_OK;
     return krc_fail(error, KRC_E_CORRUPT,
                     "a partition.metadata without a topic id of 22 base64url characters");
 }

@@ -1,11 +1,12 @@
 /*
  * Lists of committed offsets, between a store and the command.
  */
+#include "store/committed.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include <krc-tools.h>
-
+#include "base/place.h"
 #include "store/store.h"
 
 /* A row and its strings are one piece of memory. */
@@ -34,23 +35,21 @@ const struct krc_committed *krc_committed_at(const krc_committed_list *list, siz
     return i < list->count ? list->rows[i] : NULL;
 }
 
-static int compare(const struct krc_committed *row, const char *group, const char *topic,
-                   int32_t partition)
+int krc_committed_compare(const struct krc_committed *a, const struct krc_committed *b)
 {
-    int order = strcmp(row->group, group);
+    int order = strcmp(a->group, b->group);
     if (order == 0)
-        order = strcmp(row->topic, topic);
-    return order != 0 ? order : (row->partition > partition) - (row->partition < partition);
+        order = strcmp(a->topic, b->topic);
+    return order != 0 ? order : (a->partition > b->partition) - (a->partition < b->partition);
 }
 
 /* Where a partition is, or would be. */
-static size_t place_of(const krc_committed_list *list, const char *group, const char *topic,
-                       int32_t partition)
+static size_t place_of(const krc_committed_list *list, const struct krc_committed *row)
 {
     size_t low = 0, high = list->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(list->rows[middle], group, topic, partition) < 0)
+        if (krc_committed_compare(list->rows[middle], row) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -61,9 +60,9 @@ static size_t place_of(const krc_committed_list *list, const char *group, const 
 const struct krc_committed *krc_committed_find(const krc_committed_list *list, const char *group,
                                                const char *topic, int32_t partition)
 {
-    const struct krc_committed *row =
-        krc_committed_at(list, place_of(list, group, topic, partition));
-    return row != NULL && compare(row, group, topic, partition) == 0 ? row : NULL;
+    const struct krc_committed wanted = {.group = group, .topic = topic, .partition = partition};
+    const struct krc_committed *row = krc_committed_at(list, place_of(list, &wanted));
+    return row != NULL && krc_committed_compare(row, &wanted) == 0 ? row : NULL;
 }
 
 /* Appends a string, and moves on behind it. */
@@ -74,7 +73,7 @@ static const char *append(char **free_space, const char *text)
     return copy;
 }
 
-static struct krc_committed *copy_row(const struct krc_committed *row)
+struct krc_committed *krc_committed_copy(const struct krc_committed *row)
 {
     const char *metadata = row->metadata == NULL ? "" : row->metadata;
     struct krc_committed *copy =
@@ -105,11 +104,11 @@ static int grow(krc_committed_list *list, krc_error *error)
 
 int krc_committed_add(krc_committed_list *list, const struct krc_committed *row, krc_error *error)
 {
-    size_t at = place_of(list, row->group, row->topic, row->partition);
-    if (at < list->count && compare(list->rows[at], row->group, row->topic, row->partition) == 0)
+    size_t at = place_of(list, row);
+    if (at < list->count && krc_committed_compare(list->rows[at], row) == 0)
         return 1;
     KRC_TRY(grow(list, error));
-    struct krc_committed *copy = copy_row(row);
+    struct krc_committed *copy = krc_committed_copy(row);
     if (copy == NULL)
         return krc_fail_nomem(error, sizeof *row);
     memmove(list->rows + at + 1, list->rows + at, (list->count - at) * sizeof *list->rows);
@@ -138,6 +137,7 @@ static int load_row(void *arg, const char *group, const char *topic, int32_t par
         .metadata = stored->metadata,
         .history = stored->history,
         .commit_time_ms = stored->commit_time_ms,
+        .topic_id = stored->topic_id,
     };
     int rc = krc_committed_add(loading->list, &row, loading->error);
     return rc < 0 ? rc : 0;
@@ -154,11 +154,19 @@ int krc_committed_load(krc_committed_list *list, const char *store, const char *
     return rc;
 }
 
+/* Whether offsets of the row's are not those of the topic that is stored: it was made again. */
+static bool is_another_topic(const struct krc_stored *stored, const struct krc_committed *row)
+{
+    return !krc_uuid_is_zero(&stored->topic_id) && !krc_uuid_is_zero(&row->topic_id) &&
+           !krc_uuid_equal(&stored->topic_id, &row->topic_id);
+}
+
 /* The position that a row asks for, given the one there is. */
 static struct krc_stored moved(const struct krc_stored *before, const struct krc_committed *row,
                                int64_t now_ms)
 {
     struct krc_stored after = *before;
+    after.history += is_another_topic(before, row);
     after.offset = row->offset;
     after.leader_epoch = row->leader_epoch;
     after.commit_time_ms = now_ms;
@@ -173,7 +181,7 @@ static int save_row(struct krc_store *store, const struct krc_committed *row, co
     struct krc_stored stored = {.offset = -1, .history = 1, .leader_epoch = -1, .metadata = ""};
     KRC_TRY(krc_store_load(store, row->group, row->topic, row->partition, &stored, error));
     int64_t from = stored.offset;
-    if (from != row->offset) {
+    if (from != row->offset || is_another_topic(&stored, row)) {
         struct krc_store_reset reset = {
             .time_ms = now_ms,
             .history = stored.history,
@@ -190,6 +198,8 @@ static int save_row(struct krc_store *store, const struct krc_committed *row, co
     }
     if (row->metadata != NULL)
         stored.metadata = row->metadata;
+    if (!krc_uuid_is_zero(&row->topic_id))
+        stored.topic_id = row->topic_id;
     return krc_store_put(store, row->group, row->topic, row->partition, &stored, error);
 }
 

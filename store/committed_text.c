@@ -7,6 +7,8 @@
 
 #include <krc-tools.h>
 
+#include "base/place.h"
+#include "base/uuid.h"
 #include "store/private.h"
 
 /* ---- Writing ------------------------------------------------------------------------------- */
@@ -82,6 +84,11 @@ static void write_json_row(const struct krc_committed *row, FILE *out)
         fputs(",\"leaderEpoch\":null", out);
     fputs(",\"metadata\":", out);
     krc_write_json_string(row->metadata == NULL ? "" : row->metadata, out);
+    if (!krc_uuid_is_zero(&row->topic_id)) {
+        char id[KRC_UUID_LETTERS + 1];
+        krc_uuid_format(&row->topic_id, id);
+        fprintf(out, ",\"topicId\":\"%s\"", id);
+    }
     putc('}', out);
 }
 
@@ -300,7 +307,7 @@ static int parse_csv(struct reading *in, const char *text, size_t len)
 static const char entries[] =
     "SELECT json_extract(v, '$.group'), json_extract(v, '$.topic'), json_extract(v, '$.partition'),"
     " json_extract(v, '$.offset'), json_extract(v, '$.leaderEpoch'), json_extract(v, '$.metadata'),"
-    " type FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
+    " json_extract(v, '$.topicId'), type FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
     " FROM json_each(?))";
 
 /* NULL and the null of JSON alike give NULL. */
@@ -329,9 +336,20 @@ static int json_number(sqlite3_stmt *entry, int column, bool required, const cha
     return KRC_OK;
 }
 
+static int json_id(sqlite3_stmt *entry, int column, const char *place, struct krc_uuid *id,
+                   krc_error *error)
+{
+    const char *text;
+    KRC_TRY(json_text(entry, column, false, "topicId", place, &text, error));
+    if (text == NULL || (strlen(text) == KRC_UUID_LETTERS && krc_uuid_parse(text, id)))
+        return KRC_OK;
+    return krc_fail(error, KRC_E_INVALID, "%s: \"topicId\" is no id of %d base64url letters",
+                    place, KRC_UUID_LETTERS);
+}
+
 static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
 {
-    const char *type = (const char *)sqlite3_column_text(entry, 6);
+    const char *type = (const char *)sqlite3_column_text(entry, 7);
     if (type == NULL || strcmp(type, "object") != 0)
         return krc_fail(in->error, KRC_E_INVALID, "%s: no object", place);
     struct krc_committed row = {.commit_time_ms = -1};
@@ -342,6 +360,7 @@ static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
     KRC_TRY(json_number(entry, 3, true, "offset", INT64_MAX, place, &row.offset, in->error));
     KRC_TRY(json_number(entry, 4, false, "leaderEpoch", INT32_MAX, place, &epoch, in->error));
     KRC_TRY(json_text(entry, 5, false, "metadata", place, &row.metadata, in->error));
+    KRC_TRY(json_id(entry, 6, place, &row.topic_id, in->error));
     row.partition = (int32_t)partition;
     row.leader_epoch = (int32_t)epoch;
     return add_row(in, &row, place);

@@ -146,10 +146,10 @@ START_TEST(fields_are_quoted_as_kafka_does)
 {
     krc_committed_list *list = krc_committed_new();
     struct krc_committed rows[] = {
-        {"a b", "t-1._x", 0, 4, 1, "m\n\"", 1, -1},
-        {"c,\"d\"", "twenty-four-characters-x", 1, -1, 2, "", 1, -1},
-        {"plain", "twenty-five-characters-xx", 2, -1, 3, NULL, 1, -1},
-        {"plus+", "t", 3, -1, 4, NULL, 1, -1},
+        {"a b", "t-1._x", 0, 4, 1, "m\n\"", 1, -1, {{0}}},
+        {"c,\"d\"", "twenty-four-characters-x", 1, -1, 2, "", 1, -1, {{0}}},
+        {"plain", "twenty-five-characters-xx", 2, -1, 3, NULL, 1, -1, {{0}}},
+        {"plus+", "t", 3, -1, 4, NULL, 1, -1, {{0}}},
     };
     for (size_t i = 0; i < 4; i++)
         ck_assert_int_eq(krc_committed_add(list, &rows[i], &error), 0);
