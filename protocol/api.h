@@ -14,30 +14,56 @@
 #define KRC_PROTOCOL_API_H
 
 #include "protocol/api_versions.h"
+#include "protocol/consumer_group_describe.h"
+#include "protocol/consumer_group_heartbeat.h"
 #include "protocol/describe_configs.h"
+#include "protocol/describe_groups.h"
+#include "protocol/describe_producers.h"
 #include "protocol/describe_topic_partitions.h"
+#include "protocol/describe_transactions.h"
 #include "protocol/errors.h"
 #include "protocol/fetch.h"
 #include "protocol/find_coordinator.h"
+#include "protocol/heartbeat.h"
+#include "protocol/join_group.h"
+#include "protocol/leave_group.h"
+#include "protocol/list_groups.h"
 #include "protocol/list_offsets.h"
+#include "protocol/list_transactions.h"
 #include "protocol/metadata.h"
+#include "protocol/offset_commit.h"
+#include "protocol/offset_delete.h"
 #include "protocol/offset_fetch.h"
 #include "protocol/offset_for_leader_epoch.h"
 #include "protocol/sasl_authenticate.h"
 #include "protocol/sasl_handshake.h"
+#include "protocol/sync_group.h"
 
 /* X(NAME, file's name, "Name", key, lowest, highest, first flexible version) */
-#define KRC_APIS(X)                                                                          \
-    X(FETCH, fetch, "Fetch", 1, 4, 18, 12)                                                   \
-    X(LIST_OFFSETS, list_offsets, "ListOffsets", 2, 1, 11, 6)                                \
-    X(METADATA, metadata, "Metadata", 3, 4, 13, 9)                                           \
-    X(OFFSET_FETCH, offset_fetch, "OffsetFetch", 9, 1, 10, 6)                                \
-    X(FIND_COORDINATOR, find_coordinator, "FindCoordinator", 10, 0, 6, 3)                    \
-    X(SASL_HANDSHAKE, sasl_handshake, "SaslHandshake", 17, 0, 1, 2)                          \
-    X(API_VERSIONS, api_versions, "ApiVersions", 18, 0, 4, 3)                                \
-    X(OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch, "OffsetForLeaderEpoch", 23, 3, 4, 4) \
-    X(DESCRIBE_CONFIGS, describe_configs, "DescribeConfigs", 32, 0, 4, 4)                    \
-    X(SASL_AUTHENTICATE, sasl_authenticate, "SaslAuthenticate", 36, 0, 2, 2)                 \
+#define KRC_APIS(X)                                                                              \
+    X(FETCH, fetch, "Fetch", 1, 4, 18, 12)                                                       \
+    X(LIST_OFFSETS, list_offsets, "ListOffsets", 2, 1, 11, 6)                                    \
+    X(METADATA, metadata, "Metadata", 3, 4, 13, 9)                                               \
+    X(OFFSET_COMMIT, offset_commit, "OffsetCommit", 8, 3, 10, 8)                                 \
+    X(OFFSET_FETCH, offset_fetch, "OffsetFetch", 9, 1, 10, 6)                                    \
+    X(FIND_COORDINATOR, find_coordinator, "FindCoordinator", 10, 0, 6, 3)                        \
+    X(JOIN_GROUP, join_group, "JoinGroup", 11, 2, 9, 6)                                          \
+    X(HEARTBEAT, heartbeat, "Heartbeat", 12, 1, 4, 4)                                            \
+    X(LEAVE_GROUP, leave_group, "LeaveGroup", 13, 1, 5, 4)                                       \
+    X(SYNC_GROUP, sync_group, "SyncGroup", 14, 1, 5, 4)                                          \
+    X(DESCRIBE_GROUPS, describe_groups, "DescribeGroups", 15, 1, 6, 5)                           \
+    X(LIST_GROUPS, list_groups, "ListGroups", 16, 1, 5, 3)                                       \
+    X(SASL_HANDSHAKE, sasl_handshake, "SaslHandshake", 17, 0, 1, 2)                              \
+    X(API_VERSIONS, api_versions, "ApiVersions", 18, 0, 4, 3)                                    \
+    X(OFFSET_FOR_LEADER_EPOCH, offset_for_leader_epoch, "OffsetForLeaderEpoch", 23, 3, 4, 4)     \
+    X(DESCRIBE_CONFIGS, describe_configs, "DescribeConfigs", 32, 0, 4, 4)                        \
+    X(SASL_AUTHENTICATE, sasl_authenticate, "SaslAuthenticate", 36, 0, 2, 2)                     \
+    X(OFFSET_DELETE, offset_delete, "OffsetDelete", 47, 0, 0, 1)                                 \
+    X(DESCRIBE_PRODUCERS, describe_producers, "DescribeProducers", 61, 0, 0, 0)                  \
+    X(DESCRIBE_TRANSACTIONS, describe_transactions, "DescribeTransactions", 65, 0, 0, 0)         \
+    X(LIST_TRANSACTIONS, list_transactions, "ListTransactions", 66, 0, 2, 0)                     \
+    X(CONSUMER_GROUP_HEARTBEAT, consumer_group_heartbeat, "ConsumerGroupHeartbeat", 68, 0, 1, 0) \
+    X(CONSUMER_GROUP_DESCRIBE, consumer_group_describe, "ConsumerGroupDescribe", 69, 0, 1, 0)    \
     X(DESCRIBE_TOPIC_PARTITIONS, describe_topic_partitions, "DescribeTopicPartitions", 75, 0, 0, 0)
 
 enum krc_api_name {

@@ -1,12 +1,7 @@
 #include "protocol/describe_configs.h"
 
 /* The bytes that each takes at the least, in whichever version that is. */
-enum { RESOURCE_LEAST = 4, KEY_LEAST = 1, RESULT_LEAST = 7, ENTRY_LEAST = 7, SYNONYM_LEAST = 4 };
-
-static void key(struct krc_wire *w, void *element)
-{
-    krc_wire_string(w, element);
-}
+enum { RESOURCE_LEAST = 4, RESULT_LEAST = 7, ENTRY_LEAST = 7, SYNONYM_LEAST = 4 };
 
 /*
  * A resource to ask about:
@@ -19,7 +14,7 @@ static void resource(struct krc_wire *w, void *element)
     struct krc_describe_configs_resource *r = element;
     krc_wire_i8(w, &r->type);
     krc_wire_string(w, &r->name);
-    krc_wire_nullable_array(w, &r->keys, &r->key_count, sizeof *r->keys, KEY_LEAST, key);
+    krc_wire_nullable_string_array(w, &r->keys, &r->key_count);
     krc_wire_tags(w);
 }
 

@@ -173,7 +173,7 @@ static void partition(struct krc_wire *w, void *element)
     krc_wire_nullable_array(w, &p->aborted, &p->aborted_count, sizeof *p->aborted, ABORTED_LEAST,
                             aborted);
     krc_wire_i32_since(w, 11, &p->preferred_read_replica, -1);
-    krc_wire_bytes(w, &p->records);
+    krc_wire_nullable_bytes(w, &p->records);
     if (!w->writing) {
         p->diverging_epoch = p->leader_id = p->leader_epoch = -1;
         p->diverging_end_offset = -1;

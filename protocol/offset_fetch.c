@@ -38,16 +38,17 @@ static void request_topics(struct krc_wire *w, struct krc_offset_fetch_request *
 /*
  * A group to ask about, from v8 on:
  *      string   group id
- *      string   member id, null  v9+
- *      int32    member epoch, -1 v9+
+ *      string   member id, nullable                        v9+
+ *      int32    member epoch, -1 where there is no member  v9+
  *      [topic]  null: all
  */
 static void request_group(struct krc_wire *w, struct krc_offset_fetch_request *r)
 {
+    int32_t none = -1;
     krc_wire_string(w, &r->group);
     if (w->version >= 9) {
-        krc_wire_nullable_string(w, &(struct krc_bytes){0});
-        krc_wire_i32(w, &(int32_t){-1});
+        krc_wire_nullable_string(w, &r->member_id);
+        krc_wire_i32(w, r->member_id.data != NULL ? &r->member_epoch : &none);
     }
     request_topics(w, r);
     krc_wire_tags(w);

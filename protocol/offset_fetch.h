@@ -15,16 +15,17 @@ struct krc_offset_fetch_request_topic {
 struct krc_offset_fetch_request {
     struct krc_bytes group;
     struct krc_offset_fetch_request_topic *topics;
-    int32_t topic_count; /* -1: all (v2+) */
-    bool require_stable; /* v7+ */
-    /* v9+: member id null, member epoch -1 */
+    int32_t topic_count;        /* -1: all (v2+) */
+    bool require_stable;        /* v7+ */
+    struct krc_bytes member_id; /* v9+, nullable: by no member of a consumer group */
+    int32_t member_epoch;       /* v9+; where the member id is null, -1 goes in its stead */
 };
 
 struct krc_offset_fetch_partition {
     int32_t index;
-    int64_t committed_offset;        /* -1: none */
-    int32_t committed_leader_epoch;  /* v5+, else -1 */
-    struct krc_bytes metadata;       /* nullable */
+    int64_t committed_offset;       /* -1: none */
+    int32_t committed_leader_epoch; /* v5+, else -1 */
+    struct krc_bytes metadata;      /* nullable */
     int16_t error_code;
 };
 

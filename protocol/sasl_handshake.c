@@ -1,7 +1,5 @@
 #include "protocol/sasl_handshake.h"
 
-enum { MECHANISM_LEAST = 2 };
-
 /*
  * SaslHandshake request:
  *      string  mechanism
@@ -10,11 +8,6 @@ void krc_sasl_handshake_request(struct krc_wire *w, void *request)
 {
     struct krc_sasl_handshake_request *r = request;
     krc_wire_string(w, &r->mechanism);
-}
-
-static void mechanism(struct krc_wire *w, void *element)
-{
-    krc_wire_string(w, element);
 }
 
 /*
@@ -26,6 +19,5 @@ void krc_sasl_handshake_response(struct krc_wire *w, void *response)
 {
     struct krc_sasl_handshake_response *r = response;
     krc_wire_i16(w, &r->error_code);
-    krc_wire_array(w, &r->mechanisms, &r->mechanism_count, sizeof *r->mechanisms, MECHANISM_LEAST,
-                   mechanism);
+    krc_wire_string_array(w, &r->mechanisms, &r->mechanism_count);
 }

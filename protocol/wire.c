@@ -193,6 +193,11 @@ void krc_wire_nullable_string(struct krc_wire *w, struct krc_bytes *v)
 
 void krc_wire_bytes(struct krc_wire *w, struct krc_bytes *v)
 {
+    blob(w, v, false, false);
+}
+
+void krc_wire_nullable_bytes(struct krc_wire *w, struct krc_bytes *v)
+{
     blob(w, v, false, true);
 }
 
@@ -273,6 +278,22 @@ void krc_wire_i32_array(struct krc_wire *w, int32_t **list, int32_t *count)
 void krc_wire_nullable_i32_array(struct krc_wire *w, int32_t **list, int32_t *count)
 {
     array(w, list, count, sizeof **list, sizeof **list, i32_element, true);
+}
+
+static void string_element(struct krc_wire *w, void *element)
+{
+    krc_wire_string(w, element);
+}
+
+/* A string takes a byte at the least: its length, where that is compact. */
+void krc_wire_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count)
+{
+    array(w, list, count, sizeof **list, 1, string_element, false);
+}
+
+void krc_wire_nullable_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count)
+{
+    array(w, list, count, sizeof **list, 1, string_element, true);
 }
 
 /* ---- Tagged fields ------------------------------------------------------------------------- */

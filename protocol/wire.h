@@ -51,8 +51,9 @@ void krc_wire_i64_since(struct krc_wire *w, int16_t since, int64_t *v, int64_t a
  * written as empty. */
 void krc_wire_string(struct krc_wire *w, struct krc_bytes *v);
 void krc_wire_nullable_string(struct krc_wire *w, struct krc_bytes *v);
-/* Bytes with an int32 (or compact) length, such as records; null is allowed. */
+/* Bytes with an int32 (or compact) length, such as records. */
 void krc_wire_bytes(struct krc_wire *w, struct krc_bytes *v);
+void krc_wire_nullable_bytes(struct krc_wire *w, struct krc_bytes *v);
 
 /*
  * An array of structs of `size` bytes, each at least `least` bytes on the wire: `list` points to
@@ -66,6 +67,8 @@ void krc_wire_nullable_array(struct krc_wire *w, void *list, int32_t *count, siz
                              size_t least, krc_wire_fn *element);
 void krc_wire_i32_array(struct krc_wire *w, int32_t **list, int32_t *count);
 void krc_wire_nullable_i32_array(struct krc_wire *w, int32_t **list, int32_t *count);
+void krc_wire_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count);
+void krc_wire_nullable_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count);
 
 /* An array's count alone, where its elements are described one by one. */
 void krc_wire_count(struct krc_wire *w, int32_t *count, size_t least);

@@ -1,7 +1,7 @@
 /*
  * Messages: what is read and written again reads the same, and takes no more memory than allowed.
  *
- * The first byte picks API, version and direction; a body follows.
+ * The first byte is the key of an API, the second picks version and direction; a body follows.
  */
 #include <stdlib.h>
 
@@ -23,19 +23,19 @@ struct pick {
     bool response;
 };
 
-static struct pick pick_from(uint8_t byte)
+/* False: there is no such API. */
+static bool pick_from(uint8_t key, uint8_t byte, struct pick *pick)
 {
-    struct pick pick = {.response = byte & 1};
-    int left = byte >> 1;
-    for (int api = 0;; api = (api + 1) % KRC_API_COUNT) {
+    for (int api = 0; api < KRC_API_COUNT; api++) {
         int versions = krc_apis[api].highest - krc_apis[api].lowest + 1;
-        if (left < versions) {
-            pick.api = (enum krc_api_name)api;
-            pick.version = (int16_t)(krc_apis[api].lowest + left);
-            return pick;
+        if (krc_apis[api].key == key) {
+            *pick = (struct pick){.api = (enum krc_api_name)api,
+                                  .version = (int16_t)(krc_apis[api].lowest + byte / 2 % versions),
+                                  .response = byte & 1};
+            return true;
         }
-        left -= versions;
     }
+    return false;
 }
 
 static krc_wire_fn *description_of(const struct pick *pick)
@@ -112,10 +112,10 @@ static void check_response(const struct pick *pick, struct krc_bytes body)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0)
+    struct pick pick;
+    if (size < 2 || !pick_from(data[0], data[1], &pick))
         return 0;
-    struct pick pick = pick_from(data[0]);
-    struct krc_bytes body = {data + 1, size - 1};
+    struct krc_bytes body = {data + 2, size - 2};
     if (pick.response)
         check_response(&pick, body);
     check_body(&pick, body);

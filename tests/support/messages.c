@@ -2,15 +2,8 @@
 
 #include <check.h>
 
-#include "tests/support/visit.h"
+#include "tests/support/group_messages.h"
 
-/* Arrays of plain numbers and strings, whose elements go by the array's name. */
-#define NUMBERS(function, name)                          \
-    static void function(struct visit *v, void *element) \
-    {                                                    \
-        int32_t *n = element;                            \
-        NUMBER(name, *n);                                \
-    }
 NUMBERS(partitions, "partitions")
 NUMBERS(partition_indexes, "partition_indexes")
 NUMBERS(replica_nodes, "replica_nodes")
@@ -18,6 +11,8 @@ NUMBERS(isr_nodes, "isr_nodes")
 NUMBERS(offline_replicas, "offline_replicas")
 NUMBERS(eligible_leader_replicas, "eligible_leader_replicas")
 NUMBERS(last_known_elr, "last_known_elr")
+TEXTS(mechanism, "mechanisms")
+TEXTS(configuration_key, "configuration_keys")
 
 /* ---- ApiVersions --------------------------------------------------------------------------- */
 
@@ -273,6 +268,9 @@ static void offset_fetch_request(struct visit *outer, void *message)
     struct krc_offset_fetch_request *r = message;
     struct visit group = in_group(outer), *v = &group;
     visit_text(v, "group_id", &r->group, NOT_NULL);
+    visit_text_in(v, "member_id", &r->member_id, NULLABLE, 9, EVER);
+    if (r->member_id.data != NULL)
+        NUMBER("member_epoch", r->member_epoch);
     ARRAY("topics", r->topics, r->topic_count, v->version >= 2 ? NULLABLE : NOT_NULL,
           offset_fetch_request_topic);
     visit_boolean(outer, "require_stable", &r->require_stable, 7, EVER);
@@ -340,11 +338,6 @@ static void sasl_handshake_request(struct visit *v, void *message)
 {
     struct krc_sasl_handshake_request *r = message;
     visit_text(v, "mechanism", &r->mechanism, NOT_NULL);
-}
-
-static void mechanism(struct visit *v, void *element)
-{
-    visit_text(v, "mechanisms", element, NOT_NULL);
 }
 
 static void sasl_handshake_response(struct visit *v, void *message)
@@ -416,11 +409,6 @@ static void offset_for_leader_epoch_response(struct visit *v, void *message)
 }
 
 /* ---- DescribeConfigs ----------------------------------------------------------------------- */
-
-static void configuration_key(struct visit *v, void *element)
-{
-    visit_text(v, "configuration_keys", element, NOT_NULL);
-}
 
 static void config_resource(struct visit *v, void *element)
 {

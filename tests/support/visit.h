@@ -43,6 +43,19 @@ typedef void visit_fn(struct visit *v, void *element);
 void visit_array(struct visit *v, const char *name, void *list, int32_t *count, size_t size,
                  int nullable, visit_fn *element, int16_t since);
 
+/* Elements of arrays of plain numbers and strings, which go by the array's name. */
+#define NUMBERS(function, name)                          \
+    static void function(struct visit *v, void *element) \
+    {                                                    \
+        int32_t *n = element;                            \
+        NUMBER(name, *n);                                \
+    }
+#define TEXTS(function, name)                            \
+    static void function(struct visit *v, void *element) \
+    {                                                    \
+        visit_text(v, name, element, NOT_NULL);          \
+    }
+
 /* The walk through element i of an array. */
 struct visit visit_inside(const struct visit *v, int32_t i);
 
