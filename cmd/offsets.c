@@ -1,7 +1,4 @@
-#include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -9,180 +6,36 @@
 #include "cmd/source.h"
 #include "cmd/times.h"
 
-#define MAX_FILE_BYTES (64 << 20)
-
 static const char help_text[] =
-    "krc offsets list|export|import|reset --store FILE [flags]\n"
+    "krc offsets list|lag|export|import|reset --store FILE|-d DIR [flags]\n"
     "\n"
     "  list                 each partition's committed offset; with -d also where its log begins,\n"
     "                       ends, and how far the offset lies behind\n"
+    "  lag                  how far, alone; needs -d. --exact counts records, too\n"
     "  export               CSV as kafka-consumer-groups.sh exports it; --json: a JSON array\n"
     "  import [FILE]        commit what such a CSV or JSON text says (default: standard input)\n"
     "  reset TARGET         move committed offsets; shows the plan, --execute acts\n"
     "\n"
     "      --store FILE     the SQLite offset store\n"
-    "  -g, --group GROUP    list, export: all where absent; reset, import: \"default\"\n"
+    "  -d, --log-dir DIR    a Kafka data folder with the logs; repeatable. Without --store its\n"
+    "                       __consumer_offsets says what was committed, and is only read\n"
+    "  -g, --group GROUP    list, lag, export: all where absent; reset, import: \"default\"\n"
     "  -t, --topic TOPIC    repeatable; ^REGEX; TOPIC:0,2-4 for these partitions\n"
     "  -p, --partition LIST 0 or 0,3 or 0-7\n"
-    "  -d, --log-dir DIR    the Kafka data folder with the logs; repeatable\n"
-    "  -J, --json           list: one JSON object a line; export: a JSON array\n"
+    "  -J, --json           list, lag: one JSON object a line; export: a JSON array\n"
+    "      --exact          lag: count the records that would be delivered\n"
     "      --dry-run        show what would be done, and do nothing (reset: the default)\n"
     "      --execute        reset: do it\n"
     "      --isolation-level read_committed|read_uncommitted    where \"latest\" is\n"
     "  -X NAME=VALUE        a property, as `krc read` takes it\n"
     "\n"
+    "Lag ends at the last stable offset; what lies beyond, in transactions that are open or behind\n"
+    "them, is undecided. It is 0 where nothing is left to be delivered but markers and the like.\n"
+    "\n"
     "Targets; those marked * need -d, and any offset is kept inside the log where -d is given:\n"
     "      --to-earliest *  --to-latest *  --to-offset N  --shift-by N  --to-current\n"
     "      --to-datetime YYYY-MM-DDThh:mm:ss[.sss][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
     "      --from-file FILE (CSV or JSON)\n";
-
-/* ---- Reading and writing lists ------------------------------------------------------------- */
-
-static int select_rows(const struct offsets_options *options, const krc_committed_list *from,
-                       krc_committed_list *to, krc_error *error)
-{
-    const struct krc_committed *row;
-    for (size_t i = 0; (row = krc_committed_at(from, i)) != NULL; i++)
-        if (cmd_selects(&options->selection, row->topic, row->partition)) {
-            int rc = krc_committed_add(to, row, error);
-            if (rc < 0)
-                return rc;
-        }
-    return KRC_OK;
-}
-
-int offsets_load(const struct offsets_options *options, const char *group,
-                 krc_committed_list **list, krc_error *error)
-{
-    krc_committed_list *all = krc_committed_new();
-    int rc = cmd_error(error, KRC_E_NOMEM, "out of memory");
-    *list = krc_committed_new();
-    if (all != NULL && *list != NULL)
-        rc = krc_committed_load(all, options->store, group, error);
-    if (rc == KRC_OK)
-        rc = select_rows(options, all, *list, error);
-    krc_committed_free(all);
-    return rc;
-}
-
-/* Reads to the end: an allocated text, or NULL with the sentence said. */
-static char *read_all(FILE *in, const char *name, size_t *len, krc_error *error)
-{
-    char *text = malloc(MAX_FILE_BYTES);
-    *len = text == NULL ? 0 : fread(text, 1, MAX_FILE_BYTES, in);
-    if (text == NULL)
-        cmd_error(error, KRC_E_NOMEM, "out of memory");
-    else if (ferror(in))
-        cmd_error(error, KRC_E_IO, "cannot read %s: %s", name, strerror(errno));
-    else if (*len == MAX_FILE_BYTES)
-        cmd_error(error, KRC_E_TOO_LARGE, "%s is too large: more than %d MiB", name,
-                  MAX_FILE_BYTES >> 20);
-    else
-        return text;
-    free(text);
-    return NULL;
-}
-
-static char *read_file(const char *path, const char **name, size_t *len, krc_error *error)
-{
-    bool is_stdin = path == NULL || strcmp(path, "-") == 0;
-    *name = is_stdin ? "standard input" : path;
-    *len = 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "re");
-    if (in == NULL) {
-        cmd_error(error, KRC_E_IO, "cannot open %s: %s", path, strerror(errno));
-        return NULL;
-    }
-    char *text = read_all(in, *name, len, error);
-    if (!is_stdin)
-        fclose(in);
-    return text;
-}
-
-int offsets_read(const struct offsets_options *options, const char *path, const char *group,
-                 krc_committed_list **list, krc_error *error)
-{
-    const char *name;
-    size_t len;
-    krc_committed_list *all = krc_committed_new();
-    *list = krc_committed_new();
-    char *text = read_file(path, &name, &len, error);
-    krc_error fault;
-    int rc = text == NULL ? error->code : KRC_OK;
-    if (rc == KRC_OK && (all == NULL || *list == NULL))
-        rc = cmd_error(error, KRC_E_NOMEM, "out of memory");
-    if (rc == KRC_OK && krc_committed_parse(all, text, len, group, &fault) < 0)
-        rc = cmd_error(error, fault.code, "%s: %s", name, fault.message);
-    if (rc == KRC_OK)
-        rc = select_rows(options, all, *list, error);
-    free(text);
-    krc_committed_free(all);
-    return rc;
-}
-
-void offsets_print_plan(const krc_committed_list *plan, const krc_committed_list *current)
-{
-    const struct krc_committed *row;
-    int group = (int)strlen("GROUP"), topic = (int)strlen("TOPIC");
-    for (size_t i = 0; (row = krc_committed_at(plan, i)) != NULL; i++) {
-        group = (int)strlen(row->group) > group ? (int)strlen(row->group) : group;
-        topic = (int)strlen(row->topic) > topic ? (int)strlen(row->topic) : topic;
-    }
-    printf("%-*s %-*s %-10s %-20s %s\n", group, "GROUP", topic, "TOPIC", "PARTITION",
-           "CURRENT-OFFSET", "NEW-OFFSET");
-    for (size_t i = 0; (row = krc_committed_at(plan, i)) != NULL; i++) {
-        const struct krc_committed *now =
-            krc_committed_find(current, row->group, row->topic, row->partition);
-        char offset[24] = "-";
-        if (now != NULL)
-            snprintf(offset, sizeof offset, "%" PRId64, now->offset);
-        printf("%-*s %-*s %-10" PRId32 " %-20s %" PRId64 "\n", group, row->group, topic,
-               row->topic, row->partition, offset, row->offset);
-    }
-}
-
-/* ---- Export and import --------------------------------------------------------------------- */
-
-static int offsets_export(const struct offsets_options *options)
-{
-    krc_committed_list *list;
-    krc_error error;
-    int rc = offsets_load(options, options->group, &list, &error);
-    if (rc == KRC_OK && options->json)
-        krc_committed_write_json(list, stdout);
-    else if (rc == KRC_OK)
-        krc_committed_write_csv(list, options->group == NULL, stdout);
-    krc_committed_free(list);
-    return rc < 0 ? cmd_fail(&error) : cmd_flush();
-}
-
-static int show_import(const struct offsets_options *options, const krc_committed_list *plan,
-                       krc_error *error)
-{
-    krc_committed_list *current;
-    int rc = offsets_load(options, NULL, &current, error);
-    if (rc == KRC_OK || rc == KRC_E_NOT_FOUND) {
-        offsets_print_plan(plan, current);
-        fprintf(stderr, "krc: a dry run, nothing was imported\n");
-        rc = KRC_OK;
-    }
-    krc_committed_free(current);
-    return rc;
-}
-
-static int offsets_import(const struct offsets_options *options)
-{
-    krc_committed_list *plan;
-    krc_error error;
-    int rc = offsets_read(options, options->file, options->group, &plan, &error);
-    if (rc == KRC_OK && options->dry_run)
-        rc = show_import(options, plan, &error);
-    else if (rc == KRC_OK)
-        rc = krc_committed_save(plan, options->store, "imported by the user", cmd_now_ms(),
-                                &error);
-    krc_committed_free(plan);
-    return rc < 0 ? cmd_fail(&error) : cmd_flush();
-}
 
 /* ---- The command line ---------------------------------------------------------------------- */
 
@@ -190,6 +43,7 @@ enum {
     OPT_STORE = 256,
     OPT_EXECUTE,
     OPT_DRY_RUN,
+    OPT_EXACT,
     OPT_ISOLATION_LEVEL,
     OPT_TARGETS, /* and from here on: plus an offsets_target */
 };
@@ -203,6 +57,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, 'J'},
     {"execute", no_argument, NULL, OPT_EXECUTE},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
+    {"exact", no_argument, NULL, OPT_EXACT},
     {"isolation-level", required_argument, NULL, OPT_ISOLATION_LEVEL},
     {"help", no_argument, NULL, 'h'},
     {"to-earliest", no_argument, NULL, OPT_TARGETS + TO_EARLIEST},
@@ -264,7 +119,7 @@ static int set_isolation_level(struct offsets_options *options, const char *leve
 static int add_log_dir(struct offsets_options *options, const char *path)
 {
     krc_error error;
-    options->has_source = true;
+    options->has_log_dir = true;
     return krc_config_add_log_dir(options->config, path, &error) < 0 ? cmd_fail(&error) : CMD_DONE;
 }
 
@@ -285,6 +140,9 @@ static int set_option(struct offsets_options *options, int option, char *value, 
         return add_log_dir(options, value);
     case 'X':
         return set_named_property(options, value);
+    case OPT_EXACT:
+        options->exact = true;
+        return CMD_DONE;
     case OPT_ISOLATION_LEVEL:
         return set_isolation_level(options, value);
     case 'J':
@@ -306,13 +164,17 @@ static int set_option(struct offsets_options *options, int option, char *value, 
 static const struct action {
     const char *name;
     int (*run)(const struct offsets_options *options);
-    bool takes_json, takes_source, takes_dry_run, takes_target, takes_file;
+    bool takes_json, takes_log, takes_dry_run, takes_target, takes_file, takes_exact;
+    bool needs_log, writes;
 } actions[] = {
-    {.name = "list", .run = offsets_list, .takes_json = true, .takes_source = true},
+    {.name = "list", .run = offsets_list, .takes_json = true, .takes_log = true},
+    {.name = "lag", .run = offsets_lag, .takes_json = true, .takes_log = true,
+     .takes_exact = true, .needs_log = true},
     {.name = "export", .run = offsets_export, .takes_json = true},
-    {.name = "import", .run = offsets_import, .takes_dry_run = true, .takes_file = true},
-    {.name = "reset", .run = offsets_reset, .takes_source = true, .takes_dry_run = true,
-     .takes_target = true},
+    {.name = "import", .run = offsets_import, .takes_dry_run = true, .takes_file = true,
+     .writes = true},
+    {.name = "reset", .run = offsets_reset, .takes_log = true, .takes_dry_run = true,
+     .takes_target = true, .writes = true},
 };
 
 static const struct action *action_named(const char *name)
@@ -328,8 +190,10 @@ static const char *stray_flag(const struct offsets_options *options, const struc
 {
     if (options->json && !action->takes_json)
         return "json";
-    if (options->has_source && !action->takes_source)
+    if (options->has_log_dir && options->store != NULL && !action->takes_log)
         return "log-dir";
+    if (options->exact && !action->takes_exact)
+        return "exact";
     if (options->dry_run && !action->takes_dry_run)
         return "dry-run";
     if (options->execute && !action->takes_target)
@@ -337,19 +201,36 @@ static const char *stray_flag(const struct offsets_options *options, const struc
     return action->takes_target ? NULL : options->target_flag;
 }
 
+/* Whether it is said where the offsets are. */
+static int check_place(const struct offsets_options *options, const struct action *action)
+{
+    if (action->needs_log && !options->has_log_dir)
+        return cmd_usage("offsets %s: needs the log: name its folder with -d", action->name);
+    if (options->store != NULL)
+        return CMD_DONE;
+    if (!options->has_log_dir)
+        return cmd_usage("offsets %s: where are they? Name an offset store with --store%s",
+                         action->name, action->writes ? "" : ", or a data folder with -d");
+    if (action->writes)
+        return cmd_usage("offsets %s: a broker's folder is only read: name an offset store with "
+                         "--store", action->name);
+    return CMD_DONE;
+}
+
 /* What follows the flags: the action, and import's file. */
 static int run_action(struct offsets_options *options, int count, char **words)
 {
     if (count == 0)
-        return cmd_usage("offsets: say list, export, import or reset");
+        return cmd_usage("offsets: say list, lag, export, import or reset");
     const struct action *action = action_named(words[0]);
     if (action == NULL)
-        return cmd_usage("offsets: there is no \"%s\", say list, export, import or reset",
+        return cmd_usage("offsets: there is no \"%s\", say list, lag, export, import or reset",
                          words[0]);
     if (count > 1 + action->takes_file)
         return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[1 + action->takes_file]);
-    if (options->store == NULL)
-        return cmd_usage("offsets %s: name the offset store with --store", words[0]);
+    int status = check_place(options, action);
+    if (status != CMD_DONE)
+        return status;
     const char *stray = stray_flag(options, action);
     if (stray != NULL)
         return cmd_usage("offsets %s: --%s means nothing here", words[0], stray);

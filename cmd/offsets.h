@@ -26,26 +26,48 @@ struct offsets_options {
     const char *file;  /* of import; NULL or "-": standard input */
     struct cmd_selection selection;
     krc_config *config;
-    bool has_source; /* a log folder was named */
+    bool has_log_dir;
     bool read_uncommitted;
-    bool json, execute, dry_run;
+    bool json, execute, dry_run, exact;
     enum offsets_target target;
     const char *target_flag, *target_value;
     int64_t target_number; /* an offset, a shift, a time or a duration in ms */
 };
 
 int offsets_list(const struct offsets_options *options);
+int offsets_lag(const struct offsets_options *options);
+int offsets_export(const struct offsets_options *options);
+int offsets_import(const struct offsets_options *options);
 int offsets_reset(const struct offsets_options *options);
 
-/* Rows of the store that are selected; KRC_E_NOT_FOUND where there is no store. */
-int offsets_load(const struct offsets_options *options, const char *group,
-                 krc_committed_list **list, krc_error *error) KRC_MUST_USE;
+/* Opens the logs that are named; NULL where none is. */
+int offsets_open(const struct offsets_options *options, krc **source, krc_error *error) KRC_MUST_USE;
+
+/* What is committed, and by whom. */
+struct offsets_rows {
+    krc_committed_list *list;
+    krc_groups *groups; /* none of a store */
+};
+
+/*
+ * Rows that are selected, of one group or of all (NULL): those of the store, or, where none is
+ * named, of the source's group log.  KRC_E_NOT_FOUND where there is no such thing.  To be freed
+ * whatever it returns.
+ */
+int offsets_load(const struct offsets_options *options, krc *source, const char *group,
+                 struct offsets_rows *rows, krc_error *error) KRC_MUST_USE;
+void offsets_free(struct offsets_rows *rows);
+
+/* Commits a plan there. */
+int offsets_save(const struct offsets_options *options, const krc_committed_list *plan,
+                 const char *reason, krc_error *error) KRC_MUST_USE;
 
 /* Rows of a file in CSV or JSON that are selected. */
 int offsets_read(const struct offsets_options *options, const char *path, const char *group,
                  krc_committed_list **list, krc_error *error) KRC_MUST_USE;
 
 /* A table of where each row of a plan stands now, and shall stand. */
-void offsets_print_plan(const krc_committed_list *plan, const krc_committed_list *current);
+int offsets_print_plan(const krc_committed_list *plan, const krc_committed_list *current,
+                       krc_error *error) KRC_MUST_USE;
 
 #endif

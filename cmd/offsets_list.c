@@ -1,5 +1,5 @@
 /*
- * krc offsets list: where groups stand, and where the logs begin and end.
+ * krc offsets list and lag: where groups stand, and where the logs begin and end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,23 +7,27 @@
 
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
+#include "cmd/table.h"
 #include "cmd/times.h"
 
 struct listing {
     const struct krc_committed *row;
-    struct krc_log_offsets log;
-    bool log_known;
+    const struct krc_group *group;   /* NULL: nothing is known of it */
+    const struct krc_member *member; /* that has the partition; NULL: nobody */
+    const struct krc_lag *lag;       /* NULL: no log was named */
 };
 
 /* The numbers of a listing, by the names that each kind of output has for them. */
-struct column {
+struct number {
     const char *title, *json;
     int64_t (*value)(const struct listing *listing); /* -1: not known */
+    unsigned where;                                  /* it is shown */
 };
+enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, LOG_LIST = 16 };
 
 static int64_t log_start(const struct listing *l)
 {
-    return l->log_known ? l->log.log_start_offset : -1;
+    return l->lag == NULL ? -1 : l->lag->log.log_start_offset;
 }
 
 static int64_t committed(const struct listing *l)
@@ -33,30 +37,32 @@ static int64_t committed(const struct listing *l)
 
 static int64_t last_stable(const struct listing *l)
 {
-    return l->log_known ? l->log.last_stable_offset : -1;
+    return l->lag == NULL ? -1 : l->lag->log.last_stable_offset;
 }
 
 static int64_t high_watermark(const struct listing *l)
 {
-    return l->log_known ? l->log.high_watermark : -1;
+    return l->lag == NULL ? -1 : l->lag->log.high_watermark;
 }
 
 static int64_t log_end(const struct listing *l)
 {
-    return l->log_known ? l->log.log_end_offset : -1;
+    return l->lag == NULL ? -1 : l->lag->log.log_end_offset;
 }
 
 static int64_t lag(const struct listing *l)
 {
-    if (!l->log_known)
-        return -1;
-    int64_t distance = l->log.last_stable_offset - l->row->offset;
-    return distance > 0 ? distance : 0;
+    return l->lag == NULL ? -1 : l->lag->offsets;
+}
+
+static int64_t lag_records(const struct listing *l)
+{
+    return l->lag == NULL ? -1 : l->lag->records;
 }
 
 static int64_t undecided(const struct listing *l)
 {
-    return l->log_known ? l->log.log_end_offset - l->log.last_stable_offset : -1;
+    return l->lag == NULL ? -1 : l->lag->undecided;
 }
 
 static int64_t leader_epoch(const struct listing *l)
@@ -74,138 +80,220 @@ static int64_t commit_time(const struct listing *l)
     return l->row->commit_time_ms;
 }
 
-static const struct column columns[] = {
-    {"LOG-START", "logStartOffset", log_start},
-    {"COMMITTED", "committedOffset", committed},
-    {"LAST-STABLE", "lastStableOffset", last_stable},
-    {"HIGH-WATERMARK", "highWatermark", high_watermark},
-    {"LOG-END", "logEndOffset", log_end},
-    {"LAG", "lag", lag},
-    {"UNDECIDED", "undecided", undecided},
-    {"LEADER-EPOCH", "leaderEpoch", leader_epoch},
-    {"COMMIT-TIME", "commitTime", commit_time},
-    {"HISTORY", "history", history},
+static const struct number numbers[] = {
+    {"LOG-START", "logStartOffset", log_start, LIST | LAG},
+    {"COMMITTED", "committedOffset", committed, LIST | LAG},
+    {"LAST-STABLE", "lastStableOffset", last_stable, LIST | LAG},
+    {"HIGH-WATERMARK", "highWatermark", high_watermark, LIST | LAG},
+    {"LOG-END", "logEndOffset", log_end, LIST | LAG},
+    {"LAG", "lag", lag, LIST | LAG},
+    {"RECORDS", "lagRecords", lag_records, EXACT_LAG},
+    {"UNDECIDED", "undecided", undecided, LIST | LAG},
+    {"LEADER-EPOCH", "leaderEpoch", leader_epoch, LIST},
+    {"COMMIT-TIME", "commitTime", commit_time, LIST},
+    {"HISTORY", "history", history, STORE_LIST},
 };
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static void cell(const struct listing *listing, size_t i, char text[40])
+static const char *state(const struct listing *l)
 {
-    int64_t value = columns[i].value(listing);
-    if (value == -1)
-        strcpy(text, "-");
-    else if (columns[i].value == commit_time)
-        cmd_format_datetime(value, text);
+    return l->group == NULL ? NULL : l->group->state;
+}
+
+static const char *member_id(const struct listing *l)
+{
+    return l->member == NULL ? NULL : l->member->id;
+}
+
+static const char *client_id(const struct listing *l)
+{
+    return l->member == NULL ? NULL : l->member->client_id;
+}
+
+static const char *host(const struct listing *l)
+{
+    return l->member == NULL ? NULL : l->member->host;
+}
+
+/* What a group log says of its groups. */
+static const struct {
+    const char *title, *json;
+    const char *(*value)(const struct listing *listing); /* NULL: not known */
+} texts[] = {
+    {"STATE", "groupState", state},
+    {"MEMBER-ID", "memberId", member_id},
+    {"CLIENT-ID", "clientId", client_id},
+    {"HOST", "host", host},
+};
+enum { TEXTS = sizeof texts / sizeof *texts };
+
+/* ---- Output -------------------------------------------------------------------------------- */
+
+static void add_number(struct cmd_table *table, const struct listing *listing, size_t i)
+{
+    char time[40];
+    int64_t value = numbers[i].value(listing);
+    if (value == -1 || numbers[i].value != commit_time) {
+        cmd_table_add_number(table, value);
+        return;
+    }
+    cmd_format_datetime(value, time);
+    cmd_table_add(table, "%s", time);
+}
+
+static void add_row(struct cmd_table *table, const struct listing *listing, unsigned where)
+{
+    cmd_table_add(table, "%s", listing->row->group);
+    cmd_table_add(table, "%s", listing->row->topic);
+    cmd_table_add_number(table, listing->row->partition);
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (numbers[i].where & where)
+            add_number(table, listing, i);
+    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++) {
+        const char *value = texts[i].value(listing);
+        cmd_table_add(table, "%s", value == NULL ? "-" : value);
+    }
+}
+
+static int print_table(const struct listing *listings, size_t count, unsigned where,
+                       krc_error *error)
+{
+    struct cmd_column columns[3 + NUMBERS + TEXTS] = {
+        {"GROUP", true}, {"TOPIC", true}, {"PARTITION", false}};
+    struct cmd_table table;
+    size_t width = 3;
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (numbers[i].where & where)
+            columns[width++] = (struct cmd_column){numbers[i].title, false};
+    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++)
+        columns[width++] = (struct cmd_column){texts[i].title, true};
+    cmd_table_init(&table, columns, width);
+    for (size_t i = 0; i < count; i++)
+        add_row(&table, &listings[i], where);
+    int rc = cmd_table_print(&table, error);
+    cmd_table_free(&table);
+    return rc;
+}
+
+static void print_json_text(const char *name, const char *value)
+{
+    printf(",\"%s\":", name);
+    if (value == NULL)
+        fputs("null", stdout);
     else
-        snprintf(text, 40, "%" PRId64, value);
+        krc_write_json_string(value, stdout);
 }
 
-static int wider(int width, const char *text)
-{
-    return (int)strlen(text) > width ? (int)strlen(text) : width;
-}
-
-static void print_table(const struct listing *listings, size_t count)
-{
-    int group = wider(0, "GROUP"), topic = wider(0, "TOPIC"), widths[COLUMNS];
-    char text[40];
-    for (size_t i = 0; i < COLUMNS; i++)
-        widths[i] = wider(0, columns[i].title);
-    for (size_t n = 0; n < count; n++) {
-        group = wider(group, listings[n].row->group);
-        topic = wider(topic, listings[n].row->topic);
-        for (size_t i = 0; i < COLUMNS; i++) {
-            cell(&listings[n], i, text);
-            widths[i] = wider(widths[i], text);
-        }
-    }
-    printf("%-*s %-*s %9s", group, "GROUP", topic, "TOPIC", "PARTITION");
-    for (size_t i = 0; i < COLUMNS; i++)
-        printf(" %*s", widths[i], columns[i].title);
-    putchar('\n');
-    for (size_t n = 0; n < count; n++) {
-        const struct krc_committed *row = listings[n].row;
-        printf("%-*s %-*s %9" PRId32, group, row->group, topic, row->topic, row->partition);
-        for (size_t i = 0; i < COLUMNS; i++) {
-            cell(&listings[n], i, text);
-            printf(" %*s", widths[i], text);
-        }
-        putchar('\n');
-    }
-}
-
-static void print_json(const struct listing *listing)
+static void print_json(const struct listing *listing, unsigned where)
 {
     fputs("{\"group\":", stdout);
     krc_write_json_string(listing->row->group, stdout);
-    fputs(",\"topic\":", stdout);
-    krc_write_json_string(listing->row->topic, stdout);
+    print_json_text("topic", listing->row->topic);
     printf(",\"partition\":%" PRId32, listing->row->partition);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        int64_t value = columns[i].value(listing);
-        printf(",\"%s\":", columns[i].json);
-        if (value == -1)
-            fputs("null", stdout);
-        else
-            printf("%" PRId64, value);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (!(numbers[i].where & where))
+            continue;
+        int64_t value = numbers[i].value(listing);
+        printf(value == -1 ? ",\"%s\":null" : ",\"%s\":%" PRId64, numbers[i].json, value);
     }
-    fputs(",\"metadata\":", stdout);
-    krc_write_json_string(listing->row->metadata, stdout);
+    if (where & LIST)
+        print_json_text("metadata", listing->row->metadata);
+    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++)
+        print_json_text(texts[i].json, texts[i].value(listing));
     puts("}");
 }
 
-/* A log that cannot be read does not keep the others from being listed. */
-static int look_up(krc *source, struct listing *listing)
+/* ---- What is listed ------------------------------------------------------------------------ */
+
+static struct listing listing_of(const struct offsets_rows *rows, const struct krc_committed *row)
 {
-    const struct krc_committed *row = listing->row;
-    krc_error error;
-    int rc = krc_log_offsets(source, row->topic, row->partition, &listing->log, &error);
-    listing->log_known = rc == KRC_OK;
-    return rc == KRC_OK || rc == KRC_E_NOT_FOUND ? CMD_DONE : cmd_fail(&error);
+    const struct krc_group *group = krc_groups_find(rows->groups, row->group);
+    return (struct listing){
+        .row = row,
+        .group = group,
+        .member = group == NULL ? NULL : krc_group_owner(group, row->topic, row->partition),
+    };
 }
 
-static int print_listings(const struct offsets_options *options, krc *source,
-                          struct listing *listings, size_t count)
+/* A log that is not there, or cannot be read, does not keep the others from being listed. */
+static bool tell_lag(const struct listing *l)
 {
-    int status = CMD_DONE;
-    for (size_t n = 0; source != NULL && n < count; n++)
-        if (look_up(source, &listings[n]) != CMD_DONE)
-            status = CMD_FAILED;
-    if (!options->json)
-        print_table(listings, count);
-    for (size_t n = 0; options->json && n < count; n++)
-        print_json(&listings[n]);
-    return cmd_flush() == CMD_DONE ? status : CMD_FAILED;
+    if (l->lag->is_recreated)
+        fprintf(stderr, "krc: group %s: topic %s was made again since offset %" PRId64
+                " of partition %" PRId32 " was committed, which says nothing of it\n",
+                l->row->group, l->row->topic, l->row->offset, l->row->partition);
+    bool failed = l->lag->error.code < 0 && l->lag->error.code != KRC_E_NOT_FOUND;
+    if (failed)
+        cmd_fail(&l->lag->error);
+    return failed;
 }
 
-static int list_rows(const struct offsets_options *options, const krc_committed_list *list,
-                     krc *source, krc_error *error)
+static int measure(krc *source, bool exact, struct listing *listings, struct krc_lag *lags,
+                   size_t count, bool *failed, krc_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct krc_committed *row = listings[i].row;
+        lags[i] = (struct krc_lag){.topic = row->topic, .partition = row->partition,
+                                   .topic_id = row->topic_id, .committed = row->offset};
+        listings[i].lag = &lags[i];
+    }
+    int rc = krc_measure_lag(source, lags, count, exact, error);
+    for (size_t i = 0; rc == KRC_OK && i < count; i++)
+        *failed |= tell_lag(&listings[i]);
+    return rc;
+}
+
+static int list_rows(const struct offsets_options *options, krc *source,
+                     const struct offsets_rows *rows, unsigned where, bool *failed,
+                     krc_error *error)
 {
     size_t count = 0;
-    while (krc_committed_at(list, count) != NULL)
+    while (krc_committed_at(rows->list, count) != NULL)
         count++;
     struct listing *listings = calloc(count + 1, sizeof *listings);
-    if (listings == NULL) {
-        cmd_error(error, KRC_E_NOMEM, "out of memory");
-        return cmd_fail(error);
-    }
-    for (size_t n = 0; n < count; n++)
-        listings[n].row = krc_committed_at(list, n);
-    int status = print_listings(options, source, listings, count);
+    struct krc_lag *lags = calloc(count + 1, sizeof *lags);
+    int rc = listings == NULL || lags == NULL ? cmd_error(error, KRC_E_NOMEM, "out of memory")
+                                              : KRC_OK;
+    for (size_t i = 0; rc == KRC_OK && i < count; i++)
+        listings[i] = listing_of(rows, krc_committed_at(rows->list, i));
+    if (rc == KRC_OK && source != NULL)
+        rc = measure(source, options->exact, listings, lags, count, failed, error);
+    if (rc == KRC_OK && !options->json)
+        rc = print_table(listings, count, where, error);
+    for (size_t i = 0; rc == KRC_OK && options->json && i < count; i++)
+        print_json(&listings[i], where);
     free(listings);
-    return status;
+    free(lags);
+    return rc;
+}
+
+static int list(const struct offsets_options *options, unsigned where)
+{
+    struct offsets_rows rows = {0};
+    krc *source = NULL;
+    krc_error error;
+    bool failed = false;
+    /* lag is a matter of committed records, whatever "latest" means elsewhere */
+    int rc = krc_config_set(options->config, "isolation.level", "read_committed", &error);
+    if (rc == KRC_OK)
+        rc = offsets_open(options, &source, &error);
+    if (rc == KRC_OK)
+        rc = offsets_load(options, source, options->group, &rows, &error);
+    if (rc == KRC_OK)
+        rc = list_rows(options, source, &rows, where, &failed, &error);
+    offsets_free(&rows);
+    krc_close(source);
+    if (rc < 0)
+        return cmd_fail(&error);
+    return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;
 }
 
 int offsets_list(const struct offsets_options *options)
 {
-    krc_committed_list *list;
-    krc *source = NULL;
-    krc_error error;
-    int rc = offsets_load(options, options->group, &list, &error);
-    if (rc == KRC_OK && options->has_source)
-        rc = krc_open(&source, options->config, &error);
-    int status = rc < 0 ? cmd_fail(&error) : list_rows(options, list, source, &error);
-    krc_close(source);
-    krc_committed_free(list);
-    return status;
+    return list(options, LIST | (options->store != NULL ? STORE_LIST : LOG_LIST));
+}
+
+int offsets_lag(const struct offsets_options *options)
+{
+    return list(options, LAG | (options->exact ? EXACT_LAG : 0));
 }

@@ -14,7 +14,7 @@ struct planning {
     const struct offsets_options *options;
     const char *group;
     krc *source;                 /* NULL: no log folder was named */
-    krc_committed_list *current; /* what the store has of the group */
+    struct offsets_rows current; /* what there is of the group */
     krc_committed_list *plan;
     size_t named;
     int64_t now_ms;
@@ -34,7 +34,7 @@ static int wanted(struct planning *planning, const char *topic, int32_t partitio
 {
     const struct offsets_options *options = planning->options;
     const struct krc_committed *now =
-        krc_committed_find(planning->current, planning->group, topic, partition);
+        krc_committed_find(planning->current.list, planning->group, topic, partition);
     switch (options->target) {
     case TO_EARLIEST:
         *offset = log->log_start_offset;
@@ -78,7 +78,7 @@ static int add_planned(struct planning *planning, const char *topic, int32_t par
                        int64_t offset)
 {
     const struct krc_committed *now =
-        krc_committed_find(planning->current, planning->group, topic, partition);
+        krc_committed_find(planning->current.list, planning->group, topic, partition);
     struct krc_committed row = {
         .group = planning->group,
         .topic = topic,
@@ -127,7 +127,7 @@ static int plan_target(struct planning *planning)
     const struct krc_committed *row;
     struct krc_partition log;
     int rc = KRC_OK;
-    for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(planning->current, i)) != NULL; i++)
+    for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(planning->current.list, i)) != NULL; i++)
         rc = plan_offset(planning, row->topic, row->partition, -1);
     if (rc == KRC_OK)
         rc = cmd_each_named(selection, plan_named, planning);
@@ -154,9 +154,10 @@ static int plan_file(struct planning *planning)
 static int make_plan(struct planning *planning)
 {
     const struct offsets_options *options = planning->options;
-    int rc = offsets_load(options, planning->group, &planning->current, planning->error);
-    if (rc == KRC_OK && options->has_source)
-        rc = krc_open(&planning->source, options->config, planning->error);
+    int rc = offsets_open(options, &planning->source, planning->error);
+    if (rc == KRC_OK)
+        rc = offsets_load(options, planning->source, planning->group, &planning->current,
+                          planning->error);
     if (rc < 0)
         return rc;
     rc = options->target == FROM_FILE ? plan_file(planning) : plan_target(planning);
@@ -170,13 +171,12 @@ static int make_plan(struct planning *planning)
 static int carry_out(struct planning *planning)
 {
     const struct offsets_options *options = planning->options;
-    offsets_print_plan(planning->plan, planning->current);
-    if (!options->execute) {
+    int rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
+    if (rc == KRC_OK && options->execute)
+        return offsets_save(options, planning->plan, "reset by the user", planning->error);
+    if (rc == KRC_OK)
         fprintf(stderr, "krc: a dry run, nothing was changed; --execute does it\n");
-        return KRC_OK;
-    }
-    return krc_committed_save(planning->plan, options->store, "reset by the user",
-                              planning->now_ms, planning->error);
+    return rc;
 }
 
 int offsets_reset(const struct offsets_options *options)
@@ -185,7 +185,7 @@ int offsets_reset(const struct offsets_options *options)
                      options->target == TO_DATETIME || options->target == BY_DURATION;
     if (options->target == TO_NOTHING)
         return cmd_usage("offsets reset: where to? Give a target such as --to-offset N");
-    if (needs_log && !options->has_source)
+    if (needs_log && !options->has_log_dir)
         return cmd_usage("offsets reset: --%s needs the log: name its folder with -d",
                          options->target_flag);
     if (options->execute && options->dry_run)
@@ -203,7 +203,7 @@ int offsets_reset(const struct offsets_options *options)
     if (rc == KRC_OK)
         rc = carry_out(&planning);
     krc_close(planning.source);
-    krc_committed_free(planning.current);
+    offsets_free(&planning.current);
     krc_committed_free(planning.plan);
     return rc < 0 ? cmd_fail(&error) : cmd_flush();
 }

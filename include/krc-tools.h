@@ -124,6 +124,35 @@ const struct krc_member *krc_group_owner(const struct krc_group *group, const ch
 int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *offsets,
                        krc_groups *groups, krc_error *error) KRC_MUST_USE;
 
+/* ---- Lag ----------------------------------------------------------------------------------- */
+
+/* How far a group is behind in a partition. */
+struct krc_lag {
+    const char *topic;
+    int32_t partition;
+    struct krc_uuid topic_id; /* of the topic that was committed; all zero: unknown */
+    int64_t committed;
+
+    /* the answer; -1: not known */
+    struct krc_log_offsets log;
+    int64_t offsets;   /* up to the last stable offset, from the committed one, or the log start
+                          where that is higher; 0 where nothing in between is left to be
+                          delivered: markers, aborted transactions, what was compacted away */
+    int64_t records;   /* that would be delivered there; only where they were to be counted */
+    int64_t undecided; /* offsets beyond the last stable offset */
+    bool is_recreated; /* the topic was made again: the committed offset is not about it, and lag
+                          and records are not known */
+    krc_error error;   /* its code is KRC_OK, or why the log is not known */
+};
+
+/*
+ * Measures them, reading from each committed offset up to the first record, or, where `exact`, all.
+ * `krc` reads committed only, and nothing is assigned to it; of a cluster, the topics were loaded
+ * (krc_load_topics).  Errors that are not one partition's: as krc_list_offsets and krc_poll.
+ */
+int krc_measure_lag(krc *krc, struct krc_lag *lags, size_t count, bool exact,
+                    krc_error *error) KRC_MUST_USE;
+
 /* ---- Records as text ----------------------------------------------------------------------- */
 
 /* Bytes that grow as more are added. */

@@ -36,10 +36,21 @@ sql() {
 
 # ---- usage
 more=' (--help tells more)'
-expect 2 '' "krc: offsets: say list, export, import or reset$more"
-expect 2 '' "krc: offsets list: name the offset store with --store$more" list
-expect 2 '' "krc: offsets: there is no \"lag\", say list, export, import or reset$more" \
-    lag --store "$db"
+expect 2 '' "krc: offsets: say list, lag, export, import or reset$more"
+for action in list export; do
+    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, or a data \
+folder with -d$more" $action
+done
+for action in import reset; do
+    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store$more" \
+        $action
+    expect 2 '' "krc: offsets $action: a broker's folder is only read: name an offset store with \
+--store$more" $action -d "$LOGS"
+done
+expect 2 '' "krc: offsets lag: needs the log: name its folder with -d$more" lag --store "$db"
+expect 2 '' "krc: offsets list: --exact means nothing here$more" list --store "$db" --exact
+expect 2 '' "krc: offsets: there is no \"move\", say list, lag, export, import or reset$more" \
+    move --store "$db"
 expect 2 '' "krc: offsets list: what is \"x\"?$more" list x --store "$db"
 expect 2 '' "krc: offsets reset: where to? Give a target such as --to-offset N$more" \
     reset --store "$db"
@@ -68,7 +79,6 @@ expect 2 '' "krc: offsets list: --execute means nothing here$more" list --store 
 expect 2 '' "krc: offsets list: --dry-run means nothing here$more" list --store "$db" --dry-run
 expect 2 '' "krc: offsets import: --to-offset means nothing here$more" \
     import --store "$db" --to-offset 1
-expect 2 '' "krc: offsets export: --log-dir means nothing here$more" export --store "$db" -d /
 expect 2 '' "krc: offsets reset: --json means nothing here$more" reset --store "$db" --json
 expect 2 '' "krc offsets: unrecognized option '--nope'" list --nope
 same 'nothing was made' '' "$(ls "$dir" | grep -v -e out -e err)"
@@ -137,6 +147,100 @@ same 'list -J' '100 136 199 199 36 63 null 1' "$(jq -r 'select(.topic == "txns-o
     "\(.committedOffset) \(.lastStableOffset) \(.highWatermark) \(.logEndOffset) \(.lag) " +
     "\(.undecided) \(.leaderEpoch) \(.history)"' "$dir/list.json")"
 expect 0 "$title" '' list --store "$db" -g nobody
+
+# ---- lag
+title='GROUP TOPIC PARTITION LOG-START COMMITTED LAST-STABLE HIGH-WATERMARK LOG-END LAG UNDECIDED'
+expect 0 "$title
+default txns-open 0 0 100 136 199 199 36 63" '' lag --store "$db" -g default -t txns-open -d "$LOGS"
+
+# records TOPIC PARTITION FROM: how many Kafka's consumer read from there on
+records() {
+    zcat "$EXPECTED/$1.read_committed.jsonl.gz" |
+        jq -s "map(select(.timestamp and .partition == $2 and .offset >= $3)) | length"
+}
+
+# last TOPIC PARTITION: the offset behind the last record that it read
+last() {
+    zcat "$EXPECTED/$1.read_committed.jsonl.gz" |
+        jq -s "map(select(.timestamp and .partition == $2)) | .[-1].offset + 1"
+}
+
+# every number against what Kafka's consumer read: from the start, from the middle, from the last
+# record, and from behind it, where nothing but markers and what was aborted is left
+for partition in txns:0 txns:1 txns-open:0 txns-segments:0 compacted:0 trimmed:0; do
+    topic=${partition%:*} p=${partition#*:}
+    end=$(zcat "$EXPECTED/$topic.read_committed.jsonl.gz" |
+        jq -s "map(select(.position and .partition == $p)) | .[0].end")
+    behind=$(last $topic $p)
+    for from in 0 60 $((behind - 1)) $behind; do
+        rm -f "$dir/lag.db"*
+        echo "$topic,$p,$from" | "$KRC" offsets import --store "$dir/lag.db" || exit 1
+        "$KRC" offsets lag --exact --store "$dir/lag.db" -d "$LOGS" -J >"$dir/out"
+        start=$(jq .logStartOffset "$dir/out")
+        count=$(records $topic $p $from)
+        lag=$((count == 0 ? 0 : end - (from > start ? from : start)))
+        same "lag of $topic-$p from $from" "$end $lag $count" \
+            "$(jq -r '"\(.lastStableOffset) \(.lag) \(.lagRecords)"' "$dir/out")"
+        same "lag of $topic-$p from $from, not exact" "$lag null" \
+            "$("$KRC" offsets lag --store "$dir/lag.db" -d "$LOGS" -J |
+                jq -r '"\(.lag) \(.lagRecords)"')"
+    done
+done
+
+# groups that have a partition in common
+printf 'a,txns,0,57\nb,txns,0,5\nc,txns,0,189\nd,nowhere,3,1\n' |
+    "$KRC" offsets import --store "$dir/four.db"
+expect 0 "$title
+a txns 0 0 57 189 189 189 132 0
+b txns 0 0 5 189 189 189 184 0
+c txns 0 0 189 189 189 189 0 0
+d nowhere 3 - 1 - - - - -" '' lag --store "$dir/four.db" -d "$LOGS"
+
+# ---- a folder's own groups
+zcat "$EXPECTED/groups.jsonl.gz" | jq -c '[.group, .topic, .partition, .offset, .metadata]' |
+    sort >"$dir/wanted"
+"$KRC" offsets list -d "$LOGS" -J |
+    jq -c '[.group, .topic, .partition, .committedOffset, .metadata]' | sort >"$dir/got"
+same 'list -d, and what the broker reported' "$(cat "$dir/wanted")" "$(cat "$dir/got")"
+"$KRC" offsets export -d "$LOGS" -J |
+    jq -c '.[] | [.group, .topic, .partition, .offset, .metadata]' | sort >"$dir/got"
+same 'export -d, and what the broker reported' "$(cat "$dir/wanted")" "$(cat "$dir/got")"
+expect 0 'txns,0,57
+txns,1,33' '' export -d "$LOGS" -g billing
+expect 0 "GROUP TOPIC PARTITION LOG-START COMMITTED LAST-STABLE HIGH-WATERMARK LOG-END LAG \
+UNDECIDED LEADER-EPOCH COMMIT-TIME STATE MEMBER-ID CLIENT-ID HOST
+audit codec-zstd 0 0 101 750 750 750 649 0 - TIME Empty - - -" '' list -d "$LOGS" -g audit
+expect 0 "$title
+behind trimmed 0 52 7 90 90 90 38 0" '' lag -d "$LOGS" -t trimmed
+expect 0 '' '' export -d "$LOGS" -g gone
+expect 1 '' 'krc: the log folders have no __consumer_offsets' list -d "$LOGS/txns-0"
+expect 2 '' "krc: offsets export: --log-dir means nothing here$more" \
+    export --store "$db" -d "$LOGS"
+
+# moved into a store: as CSV, and as JSON with all that goes with an offset
+"$KRC" offsets export -d "$LOGS" | "$KRC" offsets import --store "$dir/moved.db" || exit 1
+same 'CSV from a folder to a store' "$("$KRC" offsets export -d "$LOGS")" \
+    "$("$KRC" offsets export --store "$dir/moved.db")"
+rm -f "$dir/moved.db"*
+"$KRC" offsets export -d "$LOGS" -J | "$KRC" offsets import --store "$dir/moved.db" || exit 1
+same 'JSON from a folder to a store' "$("$KRC" offsets export -d "$LOGS" -J)" \
+    "$("$KRC" offsets export --store "$dir/moved.db" -J)"
+"$KRC" read -d "$LOGS" -t txns --store "$dir/moved.db" -g billing -J 2>"$dir/err" >"$dir/out"
+same 'records from there on' "$(($(records txns 0 57) + $(records txns 1 33)))" \
+    "$(wc -l <"$dir/out" | tr -d ' ')"
+same 'topic ids went along' 0 "$(grep -c 'made again' "$dir/err")"
+
+# an offset of a topic that was made again
+sqlite3 "$dir/moved.db" "UPDATE histories SET topic_id = x'000102030405060708090a0b0c0d0e0f'
+    WHERE group_id = 'audit'"
+expect 0 "$title
+audit codec-zstd 0 0 101 750 750 750 - 0" 'krc: group audit: topic codec-zstd was made again since '\
+'offset 101 of partition 0 was committed, which says nothing of it' \
+    lag --store "$dir/moved.db" -d "$LOGS" -g audit
+"$KRC" offsets export -d "$LOGS" -g audit -J |
+    "$KRC" offsets import --store "$dir/moved.db" || exit 1
+same 'the new topic has a history of its own' '1|2' "$(sqlite3 "$dir/moved.db" \
+    "SELECT group_concat(history, '|') FROM histories WHERE group_id = 'audit'")"
 
 # ---- reset
 dry='krc: a dry run, nothing was changed; --execute does it'

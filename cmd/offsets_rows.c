@@ -1,0 +1,146 @@
+/*
+ * Committed offsets where they are kept, and as text.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/offsets.h"
+#include "cmd/table.h"
+#include "cmd/times.h"
+
+#define MAX_FILE_BYTES (64 << 20)
+
+static int select_rows(const struct offsets_options *options, const krc_committed_list *from,
+                       krc_committed_list *to, krc_error *error)
+{
+    const struct krc_committed *row;
+    for (size_t i = 0; (row = krc_committed_at(from, i)) != NULL; i++)
+        if (cmd_selects(&options->selection, row->topic, row->partition)) {
+            int rc = krc_committed_add(to, row, error);
+            if (rc < 0)
+                return rc;
+        }
+    return KRC_OK;
+}
+
+static int load_all(const struct offsets_options *options, krc *source, const char *group,
+                    krc_committed_list *list, krc_groups *groups, krc_error *error)
+{
+    if (options->store != NULL)
+        return krc_committed_load(list, options->store, group, error);
+    return krc_group_log_read(source, group, list, groups, error);
+}
+
+int offsets_load(const struct offsets_options *options, krc *source, const char *group,
+                 struct offsets_rows *rows, krc_error *error)
+{
+    krc_committed_list *all = krc_committed_new();
+    int rc = cmd_error(error, KRC_E_NOMEM, "out of memory");
+    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
+    if (all != NULL && rows->list != NULL && rows->groups != NULL)
+        rc = load_all(options, source, group, all, rows->groups, error);
+    if (rc == KRC_OK)
+        rc = select_rows(options, all, rows->list, error);
+    krc_committed_free(all);
+    return rc;
+}
+
+void offsets_free(struct offsets_rows *rows)
+{
+    krc_committed_free(rows->list);
+    krc_groups_free(rows->groups);
+}
+
+int offsets_open(const struct offsets_options *options, krc **source, krc_error *error)
+{
+    *source = NULL;
+    return options->has_log_dir ? krc_open(source, options->config, error) : KRC_OK;
+}
+
+int offsets_save(const struct offsets_options *options, const krc_committed_list *plan,
+                 const char *reason, krc_error *error)
+{
+    return krc_committed_save(plan, options->store, reason, cmd_now_ms(), error);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* Reads to the end: an allocated text, or NULL with the sentence said. */
+static char *read_all(FILE *in, const char *name, size_t *len, krc_error *error)
+{
+    char *text = malloc(MAX_FILE_BYTES);
+    *len = text == NULL ? 0 : fread(text, 1, MAX_FILE_BYTES, in);
+    if (text == NULL)
+        cmd_error(error, KRC_E_NOMEM, "out of memory");
+    else if (ferror(in))
+        cmd_error(error, KRC_E_IO, "cannot read %s: %s", name, strerror(errno));
+    else if (*len == MAX_FILE_BYTES)
+        cmd_error(error, KRC_E_TOO_LARGE, "%s is too large: more than %d MiB", name,
+                  MAX_FILE_BYTES >> 20);
+    else
+        return text;
+    free(text);
+    return NULL;
+}
+
+static char *read_file(const char *path, const char **name, size_t *len, krc_error *error)
+{
+    bool is_stdin = path == NULL || strcmp(path, "-") == 0;
+    *name = is_stdin ? "standard input" : path;
+    *len = 0;
+    FILE *in = is_stdin ? stdin : fopen(path, "re");
+    if (in == NULL) {
+        cmd_error(error, KRC_E_IO, "cannot open %s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = read_all(in, *name, len, error);
+    if (!is_stdin)
+        fclose(in);
+    return text;
+}
+
+int offsets_read(const struct offsets_options *options, const char *path, const char *group,
+                 krc_committed_list **list, krc_error *error)
+{
+    const char *name;
+    size_t len;
+    krc_committed_list *all = krc_committed_new();
+    *list = krc_committed_new();
+    char *text = read_file(path, &name, &len, error);
+    krc_error fault;
+    int rc = text == NULL ? error->code : KRC_OK;
+    if (rc == KRC_OK && (all == NULL || *list == NULL))
+        rc = cmd_error(error, KRC_E_NOMEM, "out of memory");
+    if (rc == KRC_OK && krc_committed_parse(all, text, len, group, &fault) < 0)
+        rc = cmd_error(error, fault.code, "%s: %s", name, fault.message);
+    if (rc == KRC_OK)
+        rc = select_rows(options, all, *list, error);
+    free(text);
+    krc_committed_free(all);
+    return rc;
+}
+
+int offsets_print_plan(const krc_committed_list *plan, const krc_committed_list *current,
+                       krc_error *error)
+{
+    static const struct cmd_column columns[] = {
+        {"GROUP", true}, {"TOPIC", true}, {"PARTITION", false}, {"CURRENT-OFFSET", false},
+        {"NEW-OFFSET", false}};
+    const struct krc_committed *row;
+    struct cmd_table table;
+    cmd_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; (row = krc_committed_at(plan, i)) != NULL; i++) {
+        const struct krc_committed *now =
+            krc_committed_find(current, row->group, row->topic, row->partition);
+        cmd_table_add(&table, "%s", row->group);
+        cmd_table_add(&table, "%s", row->topic);
+        cmd_table_add_number(&table, row->partition);
+        cmd_table_add_number(&table, now == NULL ? -1 : now->offset);
+        cmd_table_add_number(&table, row->offset);
+    }
+    int rc = cmd_table_print(&table, error);
+    cmd_table_free(&table);
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * Tables of text, each column as wide as its widest cell.
+ */
+#ifndef KRC_CMD_TABLE_H
+#define KRC_CMD_TABLE_H
+
+#include <krc.h>
+
+struct cmd_column {
+    const char *title;
+    bool is_text; /* to the left; numbers stand to the right */
+};
+
+struct cmd_table {
+    const struct cmd_column *columns;
+    size_t width; /* columns */
+    char **cells; /* row by row */
+    size_t count, capacity;
+    bool failed; /* out of memory */
+};
+
+/* The columns must outlive the table.  A cell is added behind the last; once memory was not to be
+ * had, none is. */
+void cmd_table_init(struct cmd_table *table, const struct cmd_column *columns, size_t width);
+void cmd_table_add(struct cmd_table *table, const char *format, ...) KRC_PRINTF(2, 3);
+
+/* "-" for -1: not known. */
+void cmd_table_add_number(struct cmd_table *table, int64_t number);
+
+/* To stdout. */
+int cmd_table_print(const struct cmd_table *table, krc_error *error) KRC_MUST_USE;
+void cmd_table_free(struct cmd_table *table);
+
+#endif
