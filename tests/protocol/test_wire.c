@@ -83,6 +83,38 @@ START_TEST(strings_with_a_plain_length)
 }
 END_TEST
 
+START_TEST(null_bytes_are_corrupt_where_kafka_knows_none)
+{
+    struct krc_bytes v;
+    struct krc_wire w = WIRE(0, 1, 0);
+    krc_wire_nullable_bytes(&w, &v);
+    ck_assert_ptr_null(v.data);
+    krc_wire_bytes(&w, &v);
+    ck_assert_ptr_nonnull(v.data);
+    ck_assert_int_eq(w.rc, KRC_OK);
+    krc_wire_bytes(&w, &v);
+    ck_assert_int_eq(w.rc, KRC_E_CORRUPT);
+}
+END_TEST
+
+START_TEST(lists_of_strings)
+{
+    struct krc_wire w = WIRE(3, 2, 'a', 1, 0, 0);
+    struct krc_bytes *list;
+    int32_t count;
+    krc_wire_string_array(&w, &list, &count);
+    ck_assert_int_eq(count, 2);
+    ck_assert_uint_eq(list[0].len, 1);
+    ck_assert_uint_eq(list[0].data[0], 'a');
+    ck_assert_uint_eq(list[1].len, 0);
+    krc_wire_nullable_string_array(&w, &list, &count);
+    ck_assert_int_eq(count, -1);
+    ck_assert_int_eq(w.rc, KRC_OK);
+    krc_wire_string_array(&w, &list, &count);
+    ck_assert_int_eq(w.rc, KRC_E_CORRUPT);
+}
+END_TEST
+
 START_TEST(a_string_is_at_most_as_long_as_kafka_allows)
 {
     static uint8_t bytes[3 + 32768] = {0x80, 0x80, 0x02}; /* 32,767 and 1 */
@@ -214,6 +246,21 @@ START_TEST(a_coordinator_is_answered_for)
 }
 END_TEST
 
+START_TEST(no_assignment_is_not_an_empty_one)
+{
+    struct krc_consumer_group_heartbeat_response r;
+    ck_assert_int_eq(RESPONSE(CONSUMER_GROUP_HEARTBEAT, 1, &r, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+                              0, 0, 0, 0, 7, 0, 0, 0, 5, 0xff, 0),
+                     KRC_OK);
+    ck_assert_int_eq(r.member_epoch, 7);
+    ck_assert_int_eq(r.assignment_count, -1);
+    ck_assert_int_eq(RESPONSE(CONSUMER_GROUP_HEARTBEAT, 1, &r, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0,
+                              0, 0, 0, 0, 7, 0, 0, 0, 5, 1, 1, 0, 0),
+                     KRC_OK);
+    ck_assert_int_eq(r.assignment_count, 0);
+}
+END_TEST
+
 START_TEST(an_error_says_which_response_and_where)
 {
     struct krc_list_offsets_response r;
@@ -272,6 +319,20 @@ START_TEST(a_request_without_a_client_id)
 }
 END_TEST
 
+START_TEST(an_epoch_without_a_member_is_none)
+{
+    /* version 9: of group "g", by no member, about no topic, with what is not stable */
+    const uint8_t body[] = {2, 2, 'g', 0, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0};
+    struct krc_offset_fetch_request request = {.group = {(const uint8_t *)"g", 1},
+                                               .member_epoch = 7};
+    out.len = 0;
+    ck_assert_int_eq(krc_request_write(&out, KRC_API_OFFSET_FETCH, 9, 1, NULL, &request, &error),
+                     KRC_OK);
+    ck_assert_uint_ge(out.len, sizeof body);
+    ck_assert_mem_eq(out.data + out.len - sizeof body, body, sizeof body);
+}
+END_TEST
+
 START_TEST(the_highest_version_that_both_have)
 {
     ck_assert_int_eq(krc_api_version(KRC_API_FETCH, 4, 17), 17);
@@ -296,6 +357,8 @@ int main(void)
     const TTest *const tests[] = {
         compact_strings,
         strings_with_a_plain_length,
+        null_bytes_are_corrupt_where_kafka_knows_none,
+        lists_of_strings,
         a_string_is_at_most_as_long_as_kafka_allows,
         after_a_failure_all_is_nothing,
         counts_are_held_against_the_bytes_left,
@@ -303,10 +366,12 @@ int main(void)
         tags_rise_and_stay_within_their_size,
         a_refused_version_is_answered_in_the_oldest,
         a_coordinator_is_answered_for,
+        no_assignment_is_not_an_empty_one,
         an_error_says_which_response_and_where,
         memory_has_a_limit,
         what_a_version_cannot_carry_is_not_written,
         a_request_without_a_client_id,
+        an_epoch_without_a_member_is_none,
         the_highest_version_that_both_have,
         the_correlation_id_of_a_response,
     };
