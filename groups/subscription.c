@@ -101,6 +101,13 @@ static void assignment(struct krc_wire *w, void *message)
 
 typedef void describe_fn(struct krc_wire *w, void *message);
 
+/* Null is as good as empty. */
+static struct krc_wire reader(struct krc_bytes bytes, struct krc_arena *arena)
+{
+    const void *data = bytes.data != NULL ? bytes.data : (const uint8_t *)"";
+    return (struct krc_wire){.in = krc_cursor(data, bytes.len), .arena = arena};
+}
+
 static int fail(krc_error *error, int code, const char *what)
 {
     switch (code) {
@@ -120,7 +127,7 @@ static int fail(krc_error *error, int code, const char *what)
 static int read_message(struct krc_bytes bytes, describe_fn *describe, const char *what,
                         void *message, struct krc_arena *arena, krc_error *error)
 {
-    struct krc_wire w = {.in = krc_cursor(bytes.data, bytes.len), .arena = arena};
+    struct krc_wire w = reader(bytes, arena);
     int16_t version;
     krc_wire_i16(&w, &version);
     bool newer = version > KRC_SUBSCRIPTION_NEWEST;
@@ -188,7 +195,7 @@ int krc_assignment_write(struct krc_buffer *out, int16_t version, struct krc_ass
 int krc_sticky_data_read(struct krc_bytes bytes, struct krc_claims *claims, struct krc_arena *arena,
                          krc_error *error)
 {
-    struct krc_wire w = {.in = krc_cursor(bytes.data, bytes.len), .arena = arena};
+    struct krc_wire w = reader(bytes, arena);
     *claims = (struct krc_claims){.generation = KRC_NO_GENERATION};
     topics(&w, &claims->topics, &claims->topic_count);
     if (w.rc == KRC_E_NOMEM)
@@ -211,9 +218,7 @@ int krc_sticky_data_write(struct krc_buffer *out, struct krc_claims *claims, krc
 
 int32_t krc_cooperative_data_read(struct krc_bytes bytes)
 {
-    struct krc_cursor c = krc_cursor(bytes.data, bytes.len);
-    int32_t generation = krc_get_i32(&c);
-    return c.failed ? KRC_NO_GENERATION : generation;
+    return bytes.len >= sizeof(int32_t) ? (int32_t)krc_be32(bytes.data) : KRC_NO_GENERATION;
 }
 
 int krc_cooperative_data_write(struct krc_buffer *out, int32_t generation, krc_error *error)
