@@ -18,6 +18,7 @@ int cmd_offsets(int argc, char **argv);
 int cmd_read(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_topics(int argc, char **argv);
+int cmd_txns(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
 /* Says what went wrong, in one line: CMD_FAILED. */

@@ -15,6 +15,7 @@ static const struct {
     {"replay", cmd_replay, "write records exactly once into files, segments or a SQLite table"},
     {"verify", cmd_verify, "check log folders, and print their batches and records"},
     {"topics", cmd_topics, "list partitions, who has them, and their offsets"},
+    {"txns", cmd_txns, "list transactions, and what holds the last stable offset back"},
     {"offsets", cmd_offsets, "list, export, import or reset committed offsets, and measure lag"},
 };
 

@@ -153,6 +153,58 @@ struct krc_lag {
 int krc_measure_lag(krc *krc, struct krc_lag *lags, size_t count, bool exact,
                     krc_error *error) KRC_MUST_USE;
 
+/* ---- Transactions -------------------------------------------------------------------------- */
+
+enum krc_transaction_state {
+    KRC_TRANSACTION_OPEN,
+    KRC_TRANSACTION_COMMITTED,
+    KRC_TRANSACTION_ABORTED,
+    KRC_TRANSACTION_DOUBTFUL, /* what was skipped as corrupt may have held its marker */
+};
+const char *krc_transaction_state_name(enum krc_transaction_state state);
+
+/* A transaction as one partition has it. */
+struct krc_transaction {
+    enum krc_transaction_state state;
+    int64_t producer_id;
+    int16_t producer_epoch;    /* of its newest batch */
+    int64_t first_offset;      /* of its batches of records; -1: the log has none, only the marker */
+    int64_t last_offset;
+    int64_t marker_offset;     /* -1: none */
+    int64_t records;           /* that the log has of it */
+    int64_t first_time_ms;     /* when the first batch was written; -1: not known */
+    int64_t marker_time_ms;    /* -1: none, or not known */
+    bool holds_last_stable_offset; /* which lies where this one begins, that has no marker yet */
+};
+
+struct krc_transactions {
+    int64_t committed, aborted, open, doubtful;
+    int64_t log_start_offset, last_stable_offset, log_end_offset;
+};
+
+/*
+ * Walks a partition of log folders and tells each transaction that reaches beyond its log start
+ * offset: those with a marker in the markers' order, then those without, in the order they began.
+ * What `each` returns other than 0 ends the walk, and is returned.
+ * Errors as krc_log_offsets.
+ */
+typedef int krc_transaction_fn(void *arg, const struct krc_transaction *transaction);
+int krc_list_transactions(const krc *krc, const char *topic, int32_t partition,
+                          krc_transaction_fn *each, void *arg, struct krc_transactions *summary,
+                          krc_error *error) KRC_MUST_USE;
+
+/* Which transactional id a producer id belongs to. */
+typedef struct krc_transactional_ids krc_transactional_ids;
+
+/* What the transaction log of log folders, __transaction_state, says of them; errors as
+ * krc_group_log_read.  To be freed whatever it returns. */
+int krc_transactional_ids_read(const krc *krc, krc_transactional_ids **ids,
+                               krc_error *error) KRC_MUST_USE;
+void krc_transactional_ids_free(krc_transactional_ids *ids);
+
+/* NULL: not known; `ids` may be NULL, too. */
+const char *krc_transactional_id(const krc_transactional_ids *ids, int64_t producer_id);
+
 /* ---- Records as text ----------------------------------------------------------------------- */
 
 /* Bytes that grow as more are added. */

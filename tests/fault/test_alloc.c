@@ -4,6 +4,7 @@
  * its like (tests.mk), in the library's code and here.
  */
 #include <check.h>
+#include <krc-tools.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,72 @@ START_TEST(a_cluster)
 }
 END_TEST
 
+static int count_one(void *count, const struct krc_transaction *transaction)
+{
+    (void)transaction;
+    ++*(int *)count;
+    return 0;
+}
+
+/* What is looked at of a data folder, beside reading it. */
+struct looking {
+    krc_committed_list *offsets;
+    krc_groups *groups;
+    krc_transactional_ids *ids;
+    struct krc_lag lags[2];
+    int transactions;
+};
+
+static int look(krc *handle, struct looking *l, krc_error *error)
+{
+    struct krc_transactions summary;
+    int rc = krc_group_log_read(handle, NULL, l->offsets, l->groups, error);
+    if (rc == 0)
+        rc = krc_measure_lag(handle, l->lags, 2, true, error);
+    for (int i = 0; rc == 0 && i < 2; i++)
+        rc = l->lags[i].error.code;
+    if (rc == 0)
+        rc = krc_transactional_ids_read(handle, &l->ids, error);
+    if (rc == 0)
+        rc = krc_list_transactions(handle, "txns", 0, count_one, &l->transactions, &summary, error);
+    return rc;
+}
+
+static void check_looks(const struct looking *l)
+{
+    ck_assert_ptr_nonnull(krc_committed_at(l->offsets, 6));
+    ck_assert_ptr_nonnull(krc_groups_find(l->groups, "modern"));
+    ck_assert_int_eq(l->lags[0].offsets, 132);
+    ck_assert_int_gt(l->lags[1].records, l->lags[0].records);
+    ck_assert_int_eq(l->transactions, 24);
+}
+
+START_TEST(administration)
+{
+    krc *handle = consume_open(FIXTURES "kafka-4.3.1", NULL);
+    long failed = 0;
+    bool all = false;
+    for (long i = 0; !all; i++) {
+        krc_error error;
+        struct looking l = {.offsets = krc_committed_new(), .groups = krc_groups_new(),
+                            .lags = {{.topic = "txns", .committed = 57}, {.topic = "txns"}}};
+        allocations_left = i;
+        int rc = look(handle, &l, &error);
+        all = allocations_left >= 0;
+        allocations_left = -1;
+        ck_assert_msg(rc == 0 || rc == KRC_E_NOMEM, "allocation %ld: %s", i, krc_code_name(rc));
+        failed += rc < 0;
+        if (rc == 0)
+            check_looks(&l);
+        krc_transactional_ids_free(l.ids);
+        krc_committed_free(l.offsets);
+        krc_groups_free(l.groups);
+    }
+    ck_assert_int_gt(failed, 100);
+    krc_close(handle);
+}
+END_TEST
+
 static void nothing(void)
 {
 }
@@ -240,6 +307,6 @@ static void nothing(void)
 int main(void)
 {
     const TTest *const tests[] = {transactions, from_within_transactions, a_whole_data_folder,
-                                  old_wrappers, with_a_store, a_cluster};
+                                  old_wrappers, with_a_store, a_cluster, administration};
     return run_tests("fault/alloc", tests, sizeof tests / sizeof *tests, nothing, nothing);
 }

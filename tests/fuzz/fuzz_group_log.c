@@ -1,12 +1,13 @@
 /*
- * Records of the group log: a key with its length in one byte before it, then a value, which is
- * read as every kind.
+ * Records of the group log and the transaction log: a key with its length in one byte before it,
+ * then a value, which is read as every kind.
  */
 #include <krc-tools.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "admin/group_records.h"
+#include "admin/transactional_ids.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +25,9 @@ static void read_value(struct krc_bytes value, struct krc_arena *arena)
     struct krc_classic_assignment assignment;
     struct krc_consumer_member member;
     struct krc_consumer_assignment consumer;
+    struct krc_transaction_note note;
     int32_t epoch;
+    (void)!krc_transaction_note_read(value, &note, arena, NULL);
     if (krc_offset_commit_read(value, &commit, NULL) == KRC_OK)
         check_view(commit.metadata, value.data, value.len);
     if (krc_classic_group_read(value, &group, arena, NULL) == KRC_OK)
@@ -47,6 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || data[0] > size - 1)
         return 0;
     size_t len = data[0];
+    struct krc_bytes id;
+    if (krc_transaction_key_read((struct krc_bytes){data + 1, len}, &id, NULL) == 1)
+        check_view(id, data + 1, len);
     if (krc_group_key_read((struct krc_bytes){data + 1, len}, &key, NULL) == 1) {
         check_view(key.group, data + 1, len);
         check_view(key.topic, data + 1, len);
