@@ -41,7 +41,8 @@ int offsets_import(const struct offsets_options *options);
 int offsets_reset(const struct offsets_options *options);
 
 /* Opens the logs that are named; NULL where none is. */
-int offsets_open(const struct offsets_options *options, krc **source, krc_error *error) KRC_MUST_USE;
+int offsets_open(const struct offsets_options *options, krc **source,
+                 krc_error *error) KRC_MUST_USE;
 
 /* What is committed, and by whom. */
 struct offsets_rows {

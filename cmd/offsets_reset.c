@@ -124,10 +124,11 @@ static int plan_named(void *arg, const char *topic, int32_t partition)
 static int plan_target(struct planning *planning)
 {
     const struct cmd_selection *selection = &planning->options->selection;
+    const krc_committed_list *current = planning->current.list;
     const struct krc_committed *row;
     struct krc_partition log;
     int rc = KRC_OK;
-    for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(planning->current.list, i)) != NULL; i++)
+    for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(current, i)) != NULL; i++)
         rc = plan_offset(planning, row->topic, row->partition, -1);
     if (rc == KRC_OK)
         rc = cmd_each_named(selection, plan_named, planning);
