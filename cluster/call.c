@@ -96,6 +96,10 @@ static void look_elsewhere(struct krc_cluster *cluster, struct krc_call *call)
 
 static void retry(struct krc_cluster *cluster, struct krc_call *call)
 {
+    if (call->once) {
+        told(call, KRC_E_IO);
+        return;
+    }
     krc_backoff_fail(cluster, &call->backoff);
     put_open(cluster, call);
 }

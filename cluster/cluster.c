@@ -30,6 +30,7 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
 
 void krc_cluster_close(struct krc_cluster *cluster)
 {
+    krc_member_close(cluster->member);
     while (cluster->remotes.count > 0)
         krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);
     krc_nodes_forget(cluster, "closed");
@@ -100,7 +101,9 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster)
     struct krc_nodes *nodes = &cluster->nodes;
     tick_conns(nodes->servers, nodes->server_count);
     tick_conns(nodes->list, nodes->count);
-    int64_t next_ms = krc_sooner(krc_questions_tick(cluster), krc_fetch_tick(cluster));
+    int64_t next_ms = cluster->member == NULL ? INT64_MAX : krc_member_tick(cluster->member);
+    next_ms = krc_sooner(next_ms, krc_questions_tick(cluster));
+    next_ms = krc_sooner(next_ms, krc_fetch_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_calls_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
     next_ms = next_of_conns(nodes->servers, nodes->server_count, next_ms);

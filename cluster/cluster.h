@@ -8,6 +8,7 @@
  *              else                                                     node.c, conn.c, auth.c
  *   topics     what metadata says                                       topics.c
  *   questions  ListOffsets, OffsetForLeaderEpoch, OffsetFetch, ...      question.c, committed.c
+ *   group      our membership in a consumer group                       member.h
  *   calls      one request to whoever is in charge: any broker, a
  *              leader, a coordinator                                    call.c, coordinator.c
  *   remotes    partitions being fetched                                 fetch.c, fetched.c,
@@ -16,7 +17,7 @@
 #ifndef KRC_CLUSTER_CLUSTER_H
 #define KRC_CLUSTER_CLUSTER_H
 
-#include "cluster/call.h"
+#include "cluster/member.h"
 #include "cluster/node.h"
 #include "cluster/question.h"
 #include "cluster/remote.h"
@@ -58,6 +59,7 @@ struct krc_cluster {
     struct krc_questions questions;
     struct krc_coordinator *coordinators;
     struct krc_calls calls;
+    struct krc_membership *member; /* that we want to be a member of; NULL */
     struct krc_remotes remotes;
     char cluster_id[64]; /* "": unknown */
     char text[300];          /* krc_remote_broker's */

@@ -128,10 +128,8 @@ static int put_all(krc *handle, krc_error *error)
     return krc_store_commit(handle->store, error);
 }
 
-int krc_commit(krc *handle, krc_error *error)
+static int commit_to_store(krc *handle, krc_error *error)
 {
-    if (handle->store == NULL)
-        return krc_fail(error, KRC_E_STATE, "nothing to commit to: offset.store.file is not set");
     krc_commit_wait(handle);
     if (krc_count_news(handle) == 0)
         return KRC_OK;
@@ -146,6 +144,44 @@ int krc_commit(krc *handle, krc_error *error)
         KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch,
                                       part->tracker.offsets.acknowledged, error));
     }
+    return KRC_OK;
+}
+
+static int commit_to_group(krc *handle, krc_error *error)
+{
+    if (handle->is_embedded)
+        return krc_fail(error, KRC_E_STATE, "an embedded consumer does not wait for the group's "
+                        "coordinator: use krc_commit_async");
+    KRC_TRY(krc_group_work_wait(handle, error));
+    if (krc_count_news(handle) == 0)
+        return KRC_OK;
+    KRC_TRY(krc_group_work_begin(handle, NULL, NULL, error));
+    return krc_group_work_wait(handle, error);
+}
+
+/* The store has it, and decides: that the group has not is only to be known. */
+void krc_inform_group(krc *handle)
+{
+    krc_error error;
+    int rc = handle->is_embedded ? KRC_OK : krc_group_work_wait(handle, &error);
+    if (rc >= 0 && handle->group_work == NULL)
+        rc = krc_group_work_begin(handle, NULL, NULL, &error);
+    if (rc >= 0 && !handle->is_embedded)
+        rc = krc_group_work_wait(handle, &error);
+    if (rc < 0)
+        krc_note_topic(handle, "", error.message);
+}
+
+int krc_commit(krc *handle, krc_error *error)
+{
+    if (handle->store == NULL && !krc_commits_to_group(handle))
+        return krc_fail(error, KRC_E_STATE, "nothing to commit to: neither offset.store.file nor a "
+                        "cluster's group.id is set");
+    if (handle->store == NULL)
+        return commit_to_group(handle, error);
+    KRC_TRY(commit_to_store(handle, error));
+    if (krc_commits_to_group(handle))
+        krc_inform_group(handle);
     return KRC_OK;
 }
 

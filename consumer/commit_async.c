@@ -100,6 +100,8 @@ static void tell(krc *handle, struct krc_commit_work *work)
     unlink_work(handle, work);
     take_note(work);
     work->error.code = work->rc < 0 ? work->rc : KRC_OK;
+    if (work->rc >= 0 && krc_commits_to_group(handle))
+        krc_inform_group(handle);
     handle->in_callback = true;
     if (work->done != NULL)
         work->done(work->arg, &work->error);
@@ -167,6 +169,8 @@ static int check(krc *handle, krc_error *error)
 
 int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
 {
+    if (handle->store == NULL && krc_commits_to_group(handle))
+        return krc_group_work_begin(handle, done, arg, error);
     KRC_TRY(check(handle, error));
     size_t size =
         sizeof(struct krc_commit_work) + krc_count_news(handle) * sizeof(struct commit_part);

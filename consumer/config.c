@@ -54,6 +54,11 @@ static const struct krc_row properties[] = {
     {{"commit.interval.bytes", "bytes", "4194304",
       "replay commits at the end of the batch with which so much output has come together"},
      krc_value_number, FIELD(commit_interval_bytes), 1, INT64_MAX, NULL},
+    {{"commit.to.group", "false, true", "false",
+      "true: what is committed to an offset store (offset.store.file, or a replay's own) is then "
+      "committed to group.id in the cluster, too, for others to see; where there is no store, "
+      "group.id is the store"},
+     krc_value_choice, FIELD(group_commit), 0, 0, "false true"},
     {{"connections.max.idle.ms", "milliseconds", "540000",
       "a connection that is not used for so long is closed; -1: never"},
      krc_value_ms, FIELD(idle_close_ms), -1, INT64_MAX, NULL},
@@ -82,6 +87,22 @@ static const struct krc_row properties[] = {
       "whose committed offsets; the rows of an offset store are named by it, \"default\" where it "
       "is empty"},
      krc_value_text, FIELD(group_id), 0, WIRE_TEXT, NULL},
+    {{"group.instance.id", "text", "",
+      "a static member of group.id: one that is away for less than session.timeout.ms gets the same "
+      "partitions back, without a rebalance"},
+     NULL, 0, 0, 0, NULL},
+    {{"group.protocol", "classic, consumer", "classic",
+      "how a group is joined: consumer is KIP-848, in which the brokers assign (Kafka 4.0 and "
+      "later)"},
+     krc_value_choice, FIELD(group_protocol), 0, 0, "classic consumer"},
+    {{"group.remote.assignor", "text", "",
+      "group.protocol=consumer: the brokers' assignor to use, such as uniform or range; where it is "
+      "empty, their choice"},
+     NULL, 0, 0, 0, NULL},
+    {{"heartbeat.interval.ms", "milliseconds", "3000",
+      "group.protocol=classic: how often the group's coordinator hears of a member; else the "
+      "brokers say"},
+     krc_value_ms, FIELD(heartbeat_interval_ms), 1, INT32_MAX, NULL},
     {{"isolation.level", "read_committed, read_uncommitted", "read_committed",
       "read_committed leaves out aborted transactions and ends at the last stable offset"},
      krc_value_choice, FIELD(read_uncommitted), 0, 0, "read_committed read_uncommitted"},
@@ -94,6 +115,10 @@ static const struct krc_row properties[] = {
     {{"max.partition.fetch.bytes", "bytes", "1048576",
       "how much one response may hold of one partition; a batch that is larger comes all the same"},
      krc_value_number, FIELD(partition_max_bytes), 0, INT32_MAX, NULL},
+    {{"max.poll.interval.ms", "milliseconds", "300000",
+      "a member of a group that does not poll for so long leaves it until it does; also how long "
+      "the others wait in a rebalance for it to give up its partitions"},
+     krc_value_ms, FIELD(max_poll_interval_ms), 1, INT32_MAX, NULL},
     {{"metadata.max.age.ms", "milliseconds", "300000",
       "metadata is asked for anew after so long, without need: new partitions are found by it"},
      krc_value_ms, FIELD(metadata_max_age_ms), 0, INT64_MAX, NULL},
@@ -107,6 +132,11 @@ static const struct krc_row properties[] = {
      krc_value_choice, FIELD(rebootstrap), 0, 0, "none rebootstrap"},
     {{"offset.store.file", "path", "", "the SQLite file that keeps committed offsets"},
      krc_value_text, FIELD(store_file), 0, 0, NULL},
+    {{"partition.assignment.strategy", "range, roundrobin, sticky, cooperative-sticky",
+      "range,cooperative-sticky",
+      "group.protocol=classic: how the group's leader assigns, the preferred first, a comma "
+      "between; all members have to have one in common. Kafka's class names will do, too"},
+     krc_value_assignors, 0, 0, 0, NULL},
     {{"receive.buffer.bytes", "bytes", "-1",
       "SO_RCVBUF; -1: the system's choice, which grows with the connection, while a number given "
       "is a limit (Kafka's default is 65536)"},
@@ -178,6 +208,10 @@ static const struct krc_row properties[] = {
      "PLAINTEXT SSL SASL_PLAINTEXT SASL_SSL"},
     {{"send.buffer.bytes", "bytes", "131072", "SO_SNDBUF; -1: the system's choice"},
      krc_value_number, FIELD(send_buffer_bytes), -1, INT32_MAX, NULL},
+    {{"session.timeout.ms", "milliseconds", "45000",
+      "group.protocol=classic: a member that is not heard of for so long is out of the group; else "
+      "the brokers say"},
+     krc_value_ms, FIELD(session_timeout_ms), 1, INT32_MAX, NULL},
     {{"skip.corrupt.batches", "false, true", "false",
       "true: go past a batch that fails its checks, and count its offsets as skipped"},
      krc_value_choice, FIELD(skip_corrupt), 0, 0, "false true"},

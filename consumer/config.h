@@ -46,6 +46,11 @@ struct krc_config {
     int64_t buffered_max_bytes;
     int64_t auto_create_topics, exclude_internal_topics; /* 0 or 1 */
 
+    /* groups */
+    int64_t group_commit;   /* 0 or 1 */
+    int64_t group_protocol; /* 0 classic, 1 consumer */
+    int64_t heartbeat_interval_ms, session_timeout_ms, max_poll_interval_ms;
+
     /* how a cluster is reached; no time is longer than KRC_LONGEST_MS */
     int64_t security_protocol;           /* enum krc_security_protocol */
     int64_t dns_lookup;                  /* client.dns.lookup: enum krc_dns_lookup */

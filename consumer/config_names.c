@@ -13,11 +13,9 @@ static const struct krc_foreign foreign[] = {
     {"max.poll.records", "batches are handed on as they are stored", true},
     {"key.deserializer value.deserializer schema.registry. basic.auth. specific.avro.reader",
      "keys and values are handed on as bytes", true},
-    {"group.instance.id group.protocol group.remote.assignor heartbeat.interval.ms"
-     " max.poll.interval.ms partition.assignment.strategy session.timeout.ms"
-     " share.acknowledgement.mode share.acquire.mode internal.leave.group.on.close"
-     " internal.throw.on.fetch.stable.offset.unsupported",
-     "krc reads the partitions that it is told to, and does not join a group", true},
+    {"internal.leave.group.on.close internal.throw.on.fetch.stable.offset.unsupported",
+     "it is internal to Kafka's clients", true},
+    {"share.acknowledgement.mode share.acquire.mode", "krc joins no share groups", true},
     {"acks batch.size buffer.memory compression.gzip.level compression.lz4.level compression.type"
      " compression.zstd.level delivery.timeout.ms enable.idempotence key.serializer linger.ms"
      " max.block.ms max.in.flight.requests.per.connection max.request.size metadata.max.idle.ms"

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cluster/member.h"
+
 static int refuse(const struct krc_row *row, const char *value, krc_error *error)
 {
     return krc_fail(error, KRC_E_INVALID, "%s cannot be \"%s\": it is one of: %s", row->is.name,
@@ -226,4 +228,45 @@ int krc_value_reset(krc_config *config, const struct krc_row *row, const char *v
         return KRC_OK;
     }
     return refuse(row, value, error);
+}
+
+/* A name as it is, or of Kafka's class: org.apache.kafka.clients.consumer.RangeAssignor. */
+const struct krc_assignor *krc_next_assignor(const char **text, struct krc_bytes *name)
+{
+    static const char package[] = "org.apache.kafka.clients.consumer.";
+    static const struct {
+        const char *class, *name;
+    } classes[] = {{"RangeAssignor", "range"},
+                   {"RoundRobinAssignor", "roundrobin"},
+                   {"StickyAssignor", "sticky"},
+                   {"CooperativeStickyAssignor", "cooperative-sticky"}};
+    *text += strspn(*text, ", ");
+    size_t len = strcspn(*text, ", "), prefix = sizeof package - 1;
+    *name = (struct krc_bytes){(const uint8_t *)*text, len};
+    const char *class = len > prefix && memcmp(*text, package, prefix) == 0 ? *text + prefix : NULL;
+    *text += len;
+    for (size_t i = 0; class != NULL && i < sizeof classes / sizeof *classes; i++)
+        if (strlen(classes[i].class) == len - prefix &&
+            memcmp(classes[i].class, class, len - prefix) == 0)
+            return krc_assignor_find((struct krc_bytes){(const uint8_t *)classes[i].name,
+                                                        strlen(classes[i].name)});
+    return krc_assignor_find(*name);
+}
+
+int krc_value_assignors(krc_config *config, const struct krc_row *row, const char *value,
+                        krc_error *error)
+{
+    (void)config;
+    int count = 0;
+    for (const char *rest = value; rest[strspn(rest, ", ")] != '\0'; count++) {
+        struct krc_bytes name;
+        if (krc_next_assignor(&rest, &name) == NULL)
+            return krc_fail(error, KRC_E_UNSUPPORTED,
+                            "%s: krc has no assignor \"%.*s\", only %s", row->is.name,
+                            (int)name.len, (const char *)name.data, row->is.type);
+    }
+    if (count == 0 || count > KRC_ASSIGNORS_MOST)
+        return krc_fail(error, KRC_E_INVALID, "%s has to name one to %d of these: %s",
+                        row->is.name, KRC_ASSIGNORS_MOST, row->is.type);
+    return KRC_OK;
 }

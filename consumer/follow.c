@@ -52,6 +52,7 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
 {
     if (handle->net == NULL)
         return krc_fail(error, KRC_E_INVALID, "only a cluster's topics can be subscribed to");
+    KRC_TRY(krc_refuse_member(handle, topic, error));
     if (start == KRC_STORED && handle->store == NULL && handle->config->group_id[0] == '\0')
         return krc_fail(error, KRC_E_STATE, "%s cannot start at the stored offset: neither "
                         "offset.store.file nor group.id is set", topic);
@@ -171,6 +172,7 @@ int krc_follow_metadata(krc *handle, krc_error *error)
 {
     uint64_t generation = handle->net->cluster.topics.generation;
     KRC_TRY(krc_net_check(handle->net, error));
+    KRC_TRY(krc_group_turn(handle, error));
     if (generation == 0 || generation == handle->seen_generation)
         return KRC_OK;
     for (struct krc_subscription *s = handle->subscriptions; s != NULL; s = s->next)
@@ -200,8 +202,7 @@ static void tell_events(krc *handle)
 
 static void tell_ended(krc *handle)
 {
-    if (handle->close_asked || handle->told_ended || handle->open_count > 0 ||
-        handle->part_count == 0)
+    if (handle->close_asked || handle->told_ended || !krc_ended(handle))
         return;
     handle->told_ended = true;
     if (handle->callbacks.ended != NULL)

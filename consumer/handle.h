@@ -24,6 +24,8 @@ struct krc_part {
         KRC_PART_DONE,
     } state;
     bool paused;
+    bool was_tried;   /* it is to be given up to the group, and its last commit was begun */
+    int64_t informed; /* the offset that the group's commits have; -1 */
     bool is_placed; /* its topic's metadata has it, and names it as the reader */
     bool loaded; /* what the store has of it was looked up */
     struct krc_tracker tracker;
@@ -77,6 +79,9 @@ struct krc {
     /* a cluster */
     struct krc_subscription *subscriptions;
     uint64_t seen_generation; /* of its metadata */
+    struct krc_group_work *group_work; /* a commit to the group that is under way; NULL */
+    bool has_group_news; /* of a group that was joined: the application is to look at events */
+    bool told_refused;
     struct krc_commit_work *commits; /* whose callbacks are to come, the newest first */
     bool is_embedded, in_callback, close_asked, told_ended;
     struct krc_callbacks callbacks;
@@ -91,6 +96,10 @@ int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_plac
                  int32_t partition, int64_t start, int64_t until, struct krc_part **out,
                  krc_error *error) KRC_MUST_USE;
 void krc_part_free(struct krc_part *part);
+
+/* It is read no more. */
+void krc_part_remove(struct krc_part *part);
+void krc_part_pause(struct krc_part *part, bool paused);
 
 /* The end, or an error: what stays to be known is kept, the source is closed. */
 void krc_part_end(struct krc_part *part);
@@ -152,5 +161,31 @@ void krc_commit_wait(krc *handle);
 
 /* The same at the end: no callback comes any more. */
 void krc_commits_forget(krc *handle);
+
+/* KRC_E_STATE: the consumer is, or wants to be, a member of a group. */
+int krc_refuse_member(const krc *handle, const char *topic, krc_error *error) KRC_MUST_USE;
+
+/* ---- A cluster's group: consumer/join.c, consumer/commit_group.c ---------------------------- */
+
+/* Looks after what the group gives and takes away, and commits to it that are over. */
+int krc_group_turn(krc *handle, krc_error *error) KRC_MUST_USE;
+
+/* At the end: says goodbye to a group that was joined. */
+void krc_part_from_group(krc *handle);
+
+/* Whether commits go to the group, which is the store then; or to it, too. */
+bool krc_commits_to_group(const krc *handle);
+
+/* What the store has is told to the group; an embedded consumer does not wait for that. */
+void krc_inform_group(krc *handle);
+
+/* Begins to commit what is acknowledged, or, where there is a store, what that has.  KRC_E_BUSY: one is under way.  KRC_E_FENCED. */
+int krc_group_work_begin(krc *handle, krc_committed_fn *done, void *arg,
+                         krc_error *error) KRC_MUST_USE;
+/* Whether the one that was under way is over just now; then `done` was called, and what came of
+ * it is in `rc`. */
+bool krc_group_work_over(krc *handle, int *rc, krc_error *error);
+int krc_group_work_wait(krc *handle, krc_error *error) KRC_MUST_USE;
+void krc_group_work_forget(krc *handle);
 
 #endif

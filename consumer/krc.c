@@ -121,6 +121,8 @@ void krc_close(krc *handle)
     if (handle->in_callback)
         return; /* once that returns: krc_embedded_turn, or the application again */
     krc_commits_forget(handle);
+    krc_group_work_forget(handle);
+    krc_part_from_group(handle);
     free_batches(handle);
     for (size_t i = 0; i < handle->part_count; i++)
         krc_part_free(handle->parts[i]);
@@ -178,9 +180,18 @@ struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t par
     return NULL;
 }
 
+int krc_refuse_member(const krc *handle, const char *topic, krc_error *error)
+{
+    if (handle->net == NULL || handle->net->cluster.member == NULL)
+        return KRC_OK;
+    return krc_fail(error, KRC_E_STATE, "%s cannot be assigned: a group was joined, which assigns",
+                    topic);
+}
+
 static int check_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
                         krc_error *error)
 {
+    KRC_TRY(krc_refuse_member(handle, topic, error));
     bool has_group = handle->net != NULL && handle->config->group_id[0] != '\0';
     if (handle->net == NULL && krc_log_places_get(&handle->places, topic, partition) == NULL) {
         int rc = krc_fail(error, KRC_E_NOT_FOUND, "the log folders have no partition %s-%d", topic,
@@ -222,6 +233,7 @@ int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_plac
         part->place.topic_id = log->topic_id;
     part->start = start;
     part->until = until;
+    part->informed = -1;
     part->standing = (struct krc_standing){-1, -1, -1, -1};
     krc_offsets_init(&part->tracker.offsets);
     krc_ledger_init(&part->ledger, &part->place);
@@ -258,12 +270,10 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     return rc;
 }
 
-int krc_unassign(krc *handle, const char *topic, int32_t partition)
+void krc_part_remove(struct krc_part *part)
 {
-    struct krc_part *part = krc_find_part(handle, topic, partition);
+    krc *handle = part->krc;
     size_t at = 0;
-    if (part == NULL)
-        return KRC_E_NOT_FOUND;
     krc_commit_wait(handle);
     for (struct krc_batch *batch = handle->out; batch != NULL; batch = batch->next)
         if (batch->part == part)
@@ -277,11 +287,26 @@ int krc_unassign(krc *handle, const char *topic, int32_t partition)
     handle->open_count -= part->state != KRC_PART_DONE;
     handle->found = NULL;
     if (part->is_placed)
-        krc_topic_partition(part->topic, partition)->reader = NULL;
+        krc_topic_partition(part->topic, part->place.partition)->reader = NULL;
     else
         handle->unplaced -= part->topic != NULL;
     krc_part_free(part);
+}
+
+int krc_unassign(krc *handle, const char *topic, int32_t partition)
+{
+    struct krc_part *part = krc_find_part(handle, topic, partition);
+    if (part == NULL)
+        return KRC_E_NOT_FOUND;
+    krc_part_remove(part);
     return KRC_OK;
+}
+
+void krc_part_pause(struct krc_part *part, bool paused)
+{
+    part->paused = paused;
+    if (part->krc->net != NULL && part->state == KRC_PART_OPEN)
+        krc_remote_pause(krc_netsource_of(part->tracker.source)->remote, paused);
 }
 
 static int set_paused(krc *handle, const char *topic, int32_t partition, bool paused)
@@ -289,9 +314,7 @@ static int set_paused(krc *handle, const char *topic, int32_t partition, bool pa
     struct krc_part *part = krc_find_part(handle, topic, partition);
     if (part == NULL)
         return KRC_E_NOT_FOUND;
-    part->paused = paused;
-    if (handle->net != NULL && part->state == KRC_PART_OPEN)
-        krc_remote_pause(krc_netsource_of(part->tracker.source)->remote, paused);
+    krc_part_pause(part, paused);
     return KRC_OK;
 }
 

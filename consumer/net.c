@@ -133,8 +133,8 @@ static int give_up(struct krc_net *net, const char *what, krc_error *error)
                     (long long)net->config->api_timeout_ms, who);
 }
 
-/* One turn of a call that waits until `deadline_ms`. */
-static int wait_on(struct krc_net *net, int64_t deadline_ms, const char *what, krc_error *error)
+int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
+                 krc_error *error)
 {
     KRC_TRY(krc_net_check(net, error));
     if (krc_loop_now_ms() >= deadline_ms || krc_cluster_hopeless(&net->cluster))
@@ -198,7 +198,7 @@ int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t co
         int rc = answers == 0 ? 0 : judge_topics(net, names, count, (unsigned)answers, error);
         if (rc != 0)
             return rc < 0 ? rc : KRC_OK;
-        KRC_TRY(wait_on(net, deadline_ms, "the cluster did not tell its topics", error));
+        KRC_TRY(krc_net_wait(net, deadline_ms, "the cluster did not tell its topics", error));
     }
 }
 
@@ -247,7 +247,7 @@ int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t coun
     while (rc >= 0 && !all_told(questions, count))
         rc = nobody_leads(net, before, questions, count)
                  ? krc_fail(error, KRC_E_TIMEOUT, "nobody leads the partitions that are asked for")
-                 : wait_on(net, deadline_ms, "the brokers did not answer", error);
+                 : krc_net_wait(net, deadline_ms, "the brokers did not answer", error);
     bool any = rc == KRC_E_TIMEOUT && any_told(questions, count);
     for (size_t i = 0; rc < 0 && i < count; i++) {
         bool is_late = questions[i].state != KRC_TOLD;
@@ -268,7 +268,7 @@ int krc_net_describe(struct krc_net *net, krc_error *error)
         d.state = KRC_DESCRIBING;
         krc_describe_leaders(&d);
         if (d.state != KRC_DESCRIBED)
-            rc = wait_on(net, deadline_ms, "no broker described the topics", error);
+            rc = krc_net_wait(net, deadline_ms, "no broker described the topics", error);
     }
     while (d.in_flight)
         krc_loop_run(net->loop, INT64_MAX);

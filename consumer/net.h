@@ -35,6 +35,17 @@ int krc_net_check(struct krc_net *net, krc_error *error) KRC_MUST_USE;
 int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t count,
                         krc_error *error) KRC_MUST_USE;
 
+/* One turn of a call that waits; KRC_E_TIMEOUT or KRC_E_IO, with `what` said: no use to wait on. */
+int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
+                 krc_error *error) KRC_MUST_USE;
+
+/* Makes a call, and waits until it is told; it is dropped then.  Its error is its own (`rc`). */
+int krc_net_call(struct krc_net *net, struct krc_call *call, krc_error *error) KRC_MUST_USE;
+
+/* Begins to join group.id, for these topics (or one that begins with a ^). */
+int krc_net_join(struct krc_net *net, const char *const *topics, size_t count,
+                 krc_error *error) KRC_MUST_USE;
+
 /* Learns the eligible leaders of the topics that are known. */
 int krc_net_describe(struct krc_net *net, krc_error *error) KRC_MUST_USE;
 

@@ -234,10 +234,13 @@ int krc_next_batch(krc *handle, krc_batch **out, krc_error *error)
     return rc;
 }
 
-/* Before a cluster's metadata has come, a subscription has found nothing yet. */
+/* Before a cluster's metadata has come, a subscription has found nothing yet; and a group may give
+ * more. */
 bool krc_ended(const krc *handle)
 {
-    return handle->open_count == 0 && (handle->net == NULL || handle->part_count > 0);
+    return handle->open_count == 0 &&
+           (handle->net == NULL ||
+            (handle->part_count > 0 && handle->net->cluster.member == NULL));
 }
 
 /* The loop has its turn at least once, however short the time is. */
@@ -246,6 +249,8 @@ static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_err
     for (bool has_run = false;; has_run = true) {
         if (handle->net != NULL)
             KRC_TRY(krc_follow_metadata(handle, error));
+        if (handle->has_group_news)
+            return 0; /* to be answered */
         int rc = krc_next_batch(handle, out, error);
         if (rc != 0)
             return rc;
@@ -261,6 +266,7 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
     krc_error error; /* may also tell what was only skipped */
     int64_t deadline_ms = timeout_ms < 0 ? INT64_MAX : krc_loop_now_ms() + timeout_ms;
     *out = NULL;
+    handle->has_group_news = false;
     handle->error = (krc_error){.code = KRC_OK, .partition = -1, .offset = -1, .file_position = -1};
     int rc = handle->is_embedded
                  ? krc_fail(&error, KRC_E_STATE, "an embedded consumer has callbacks instead")

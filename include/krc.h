@@ -75,7 +75,8 @@ extern "C" {
     X(KRC_E_MISMATCH, -15, "this run differs from the one that began the sink")               \
     X(KRC_E_AMBIGUOUS, -16, "one partition in two places")                                    \
     X(KRC_E_REFUSED, -17, "a broker refuses, and asking again would not help")                \
-    X(KRC_E_TIMEOUT, -18, "no answer within the time that was given")
+    X(KRC_E_TIMEOUT, -18, "no answer within the time that was given")                         \
+    X(KRC_E_FENCED, -19, "the group has given the partition to another member")
 
 enum krc_code {
     KRC_OK = 0,
@@ -355,6 +356,36 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
 KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t until,
                           krc_error *error) KRC_MUST_USE;
 
+/*
+ * Joins "group.id" as a member ("group.protocol", "group.instance.id" and so on): the group gives it
+ * partitions of these topics, or of those that match one regular expression which begins with a ^
+ * (group.protocol=consumer: the brokers', RE2), and takes them away again as members come and go.
+ * They are read from the group's committed offset; krc_commit commits there, as a member.
+ *
+ *   KRC_EVENT_ASSIGNED  the partition is read from now on, as if by krc_assign
+ *   KRC_EVENT_REVOKED   it goes to another member: nothing more of it is delivered.  What is
+ *                       acknowledged is committed, and the partition given up, by the first krc_poll
+ *                       after the one that raised this for which no batch of it is out
+ *   KRC_EVENT_FENCED    it is gone already: nothing of it can be acknowledged or committed any more,
+ *                       and what was not is delivered to another member
+ *
+ * krc_poll returns 0 as soon as it has raised one of the last two.  The group hears of us only
+ * while krc_poll, or another call that waits, runs (an embedded consumer: while its loop does): a
+ * member that does not poll for longer than "session.timeout.ms" is fenced.
+ *
+ * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
+ * KRC_E_INVALID: no cluster, or two regular expressions.  KRC_E_STATE: no "group.id", an offset
+ * store, or something is assigned or subscribed to.
+ */
+KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,
+                     krc_error *error) KRC_MUST_USE;
+
+/* Commits what is acknowledged, leaves the group, and waits until its coordinator knows; a static
+ * member ("group.instance.id") may come again for its partitions.  krc_close leaves, too, but
+ * commits nothing, and waits for a second at most.
+ * KRC_E_STATE: no group was joined, or an embedded consumer.  Errors as krc_commit. */
+KRC_API int krc_leave(krc *krc, krc_error *error) KRC_MUST_USE;
+
 /* Reads a partition no more.  What was not committed of it is not any more either; batches that are
  * out stay valid.  KRC_E_NOT_FOUND: it is not assigned. */
 KRC_API int krc_unassign(krc *krc, const char *topic, int32_t partition) KRC_MUST_USE;
@@ -425,9 +456,18 @@ KRC_API void krc_release(krc_batch *batch);
 KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next_offset,
                     krc_error *error) KRC_MUST_USE;
 
-/* Commits what was acknowledged to the store, with accounts and resets, in one transaction on
- * disk.  KRC_E_STATE: no store, or a replay has begun to use it.  KRC_E_NO_SPACE, KRC_E_STORE,
- * KRC_E_IO: nothing was committed; may be tried again. */
+/*
+ * Commits what was acknowledged.  Where there is an offset store, it decides: offsets, accounts and
+ * resets go there in one transaction on disk, and the cluster's group is informed after, where
+ * "commit.to.group" says so (a KRC_EVENT_NOTE tells where that fails).  Without one the group is the
+ * store, in which there are offsets, leader epochs and no accounts.
+ *
+ * KRC_E_STATE: neither a store nor a "group.id" of a cluster, or a replay has begun to use the
+ * store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be tried again.  Of a
+ * group: KRC_E_FENCED, a partition is not ours any more; KRC_E_REFUSED, the coordinator does not
+ * take them, from somebody who is no member while there are some, above all; KRC_E_TIMEOUT, it is
+ * not known whether they were committed.
+ */
 KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
 
 struct sqlite3;
@@ -467,9 +507,10 @@ KRC_API int krc_store_sqlite_attach(krc *krc, struct sqlite3 *db, krc_error *err
  * The same without waiting: the writing is done in a thread of libuv's pool, and `done` is called
  * by the next krc_poll after that, or on the application's loop, with KRC_OK or an error as
  * krc_commit's.  What is acknowledged meanwhile is for the next commit.  A krc_close in it
- * only makes krc_poll return KRC_E_STATE: it is to be called again then.
- * KRC_E_BUSY: one is under way.  KRC_E_STATE: no store, one in the application's own database, or
- * log folders.
+ * only makes krc_poll return KRC_E_STATE: it is to be called again then.  Where a group is the
+ * store, it is the coordinator's answer that is not waited for.
+ * KRC_E_BUSY: one is under way.  KRC_E_STATE: no store and no "group.id", a store in the
+ * application's own database, or log folders.
  */
 typedef void krc_committed_fn(void *arg, const krc_error *error);
 KRC_API int krc_commit_async(krc *krc, krc_committed_fn *done, void *arg,
@@ -504,7 +545,10 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
     X(KRC_EVENT_TRUNCATED, "truncated") /* the log was truncated at `to`; was at `from` */     \
     X(KRC_EVENT_RECREATED, "recreated") /* another topic of the same name; was at `from` */    \
     X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */          \
-    X(KRC_EVENT_ASSIGNED, "assigned")   /* a partition that was found while it runs */
+    X(KRC_EVENT_ASSIGNED, "assigned")   /* a partition that was found while it runs, or that the
+                                           group gives */                                      \
+    X(KRC_EVENT_REVOKED, "revoked")     /* the group gives the partition to another member */  \
+    X(KRC_EVENT_FENCED, "fenced")       /* it has: the partition is not ours any more */
 
 enum krc_event_type {
 #define KRC_EVENT_ENUM(name, text) name,

@@ -350,7 +350,7 @@ START_TEST(no_store)
     make_segment(0);
     handle = consume_open(tempdir_path("data"), NULL);
     ck_assert_int_eq(krc_commit(handle, &error), KRC_E_STATE);
-    check_says(error.message, "offset.store.file is not set");
+    check_says(error.message, "neither offset.store.file nor");
     ck_assert_int_eq(krc_assign(handle, "t", 0, KRC_STORED, KRC_NO_END, &error), KRC_E_STATE);
     check_says(error.message, "t-0 cannot start at the stored offset: offset.store.file");
     krc_close(handle);

@@ -1,0 +1,561 @@
+#include "cluster/member.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cluster/roster.h"
+
+/* ---- What is held --------------------------------------------------------------------------- */
+
+static int compare(const struct krc_topic *a_topic, int32_t a, const struct krc_topic *b_topic,
+                   int32_t b)
+{
+    int order = a_topic == b_topic ? 0 : strcmp(a_topic->name, b_topic->name);
+    return order != 0 ? order : (a > b) - (a < b);
+}
+
+/* Where a partition is, or would be. */
+static size_t place_of(const struct krc_membership *member, const struct krc_topic *topic,
+                       int32_t partition)
+{
+    size_t low = 0, high = member->held_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct krc_held *held = &member->held[middle];
+        if (compare(held->topic, held->partition, topic, partition) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct krc_held *krc_member_find(const struct krc_membership *member, const struct krc_topic *topic,
+                                int32_t partition)
+{
+    size_t at = place_of(member, topic, partition);
+    struct krc_held *held = at < member->held_count ? &member->held[at] : NULL;
+    return held != NULL && held->topic == topic && held->partition == partition ? held : NULL;
+}
+
+/* Without memory it is not begun; the next assignment tries again. */
+static void hold(struct krc_membership *member, struct krc_topic *topic, int32_t partition)
+{
+    size_t at = place_of(member, topic, partition);
+    struct krc_held *held = realloc(member->held, (member->held_count + 1) * sizeof *held);
+    if (held == NULL)
+        return;
+    member->held = held;
+    memmove(&held[at + 1], &held[at], (member->held_count++ - at) * sizeof *held);
+    held[at] = (struct krc_held){.topic = topic, .partition = partition, .phase = KRC_HELD_NEW};
+    member->news++;
+}
+
+static void remove_held(struct krc_membership *member, struct krc_held *held)
+{
+    size_t after = member->held_count - (size_t)(held - member->held) - 1;
+    memmove(held, held + 1, after * sizeof *held);
+    member->held_count--;
+}
+
+static bool any_in(const struct krc_membership *member, enum krc_held_phase phase)
+{
+    for (size_t i = 0; i < member->held_count; i++)
+        if (member->held[i].phase == phase)
+            return true;
+    return false;
+}
+
+/* Those that were not begun yet need no care. */
+static void let_all_go(struct krc_membership *member, enum krc_held_phase phase)
+{
+    for (size_t i = member->held_count; i-- > 0;) {
+        struct krc_held *held = &member->held[i];
+        if (held->phase == KRC_HELD_NEW) {
+            remove_held(member, held);
+            continue;
+        }
+        if (held->phase != phase && held->phase != KRC_HELD_LOST)
+            *held = (struct krc_held){held->topic, held->partition, phase, false};
+    }
+    member->news++;
+}
+
+/* ---- What is assigned ----------------------------------------------------------------------- */
+
+static void forget_assignment(struct krc_membership *member)
+{
+    for (size_t i = 0; i < member->assigned_count; i++)
+        free(member->assigned[i].name);
+    free(member->assigned);
+    member->assigned = NULL;
+    member->assigned_count = 0;
+    member->unresolved = 0;
+}
+
+bool krc_member_assign_anew(struct krc_membership *member, size_t count)
+{
+    forget_assignment(member);
+    member->assigned = calloc(count + 1, sizeof *member->assigned);
+    return member->assigned != NULL;
+}
+
+static void resolve(struct krc_membership *member, struct krc_assigned *a)
+{
+    struct krc_cluster *cluster = member->cluster;
+    struct krc_topic *topic = a->name != NULL ? krc_topic_find(cluster, krc_bytes_of(a->name))
+                                              : krc_topic_find_id(cluster, &a->id);
+    if (topic == NULL || krc_topic_partition(topic, a->partition) == NULL)
+        return;
+    a->topic = topic;
+    member->unresolved--;
+}
+
+bool krc_member_assign(struct krc_membership *member, struct krc_bytes name, const struct krc_uuid *id,
+                      int32_t partition)
+{
+    struct krc_assigned *a = &member->assigned[member->assigned_count];
+    *a = (struct krc_assigned){.id = *id, .partition = partition};
+    if (name.data != NULL && (a->name = strndup((const char *)name.data, name.len)) == NULL)
+        return false;
+    member->assigned_count++;
+    member->unresolved++;
+    resolve(member, a);
+    return true;
+}
+
+/* A topic that was made just now is not in our metadata yet. */
+static void resolve_all(struct krc_membership *member)
+{
+    struct krc_cluster *cluster = member->cluster;
+    member->resolved_at = cluster->topics.generation;
+    for (size_t i = 0; i < member->assigned_count; i++)
+        if (member->assigned[i].topic == NULL)
+            resolve(member, &member->assigned[i]);
+    if (member->unresolved > 0)
+        krc_metadata_refresh(cluster);
+}
+
+static bool is_assigned(const struct krc_membership *member, const struct krc_held *held)
+{
+    for (size_t i = 0; i < member->assigned_count; i++)
+        if (member->assigned[i].topic == held->topic &&
+            member->assigned[i].partition == held->partition)
+            return true;
+    return false;
+}
+
+enum krc_member_event krc_member_judge_assignment(struct krc_membership *member)
+{
+    resolve_all(member);
+    for (size_t i = 0; i < member->held_count; i++)
+        if (member->held[i].phase != KRC_HELD_NEW && !is_assigned(member, &member->held[i]))
+            return KRC_MEMBER_ON_REVOKED;
+    return KRC_MEMBER_ON_ASSIGNED;
+}
+
+/* ---- What the machine says is to be done ---------------------------------------------------- */
+
+static void share(struct krc_membership *member)
+{
+    for (size_t i = member->held_count; i-- > 0;) {
+        struct krc_held *held = &member->held[i];
+        if (is_assigned(member, held))
+            continue;
+        if (held->phase == KRC_HELD_NEW)
+            remove_held(member, held);
+        else if (held->phase == KRC_HELD_OURS)
+            held->phase = KRC_HELD_YIELD;
+        member->news++;
+    }
+    for (size_t i = 0; i < member->assigned_count; i++) {
+        const struct krc_assigned *a = &member->assigned[i];
+        if (a->topic != NULL && krc_member_find(member, a->topic, a->partition) == NULL)
+            hold(member, a->topic, a->partition);
+    }
+    if (member->state == KRC_MEMBER_STABLE)
+        member->tells_held = true;
+}
+
+static void beat(struct krc_membership *member)
+{
+    if (member->settings.is_classic)
+        krc_member_beat_classic(member);
+    else
+        krc_member_beat_consumer(member);
+}
+
+static void join(struct krc_membership *member)
+{
+    member->tells_all = true;
+    if (member->settings.is_classic)
+        krc_member_join_classic(member);
+    else
+        krc_member_beat_consumer(member);
+}
+
+/* Under the id that it had, a classic coordinator would refuse us again. */
+static void join_anew(struct krc_membership *member)
+{
+    if (member->settings.is_classic) {
+        free(member->member_id);
+        member->member_id = NULL;
+    }
+    member->epoch = member->settings.is_classic ? -1 : 0;
+    forget_assignment(member);
+    join(member);
+}
+
+static void leave(struct krc_membership *member)
+{
+    krc_call_drop(&member->call);
+    if (member->settings.is_classic)
+        krc_member_leave_classic(member);
+    else
+        krc_member_leave_consumer(member);
+    let_all_go(member, KRC_HELD_LOST);
+    forget_assignment(member);
+}
+
+static void drop_all(struct krc_membership *member)
+{
+    krc_call_drop(&member->call);
+    let_all_go(member, KRC_HELD_LOST);
+    forget_assignment(member);
+}
+
+static void perform(struct krc_membership *member, enum krc_member_doing doing)
+{
+    switch (doing) {
+    case KRC_MEMBER_DO_nothing: /* answers of an earlier state are not waited for */
+    case KRC_MEMBER_DO_go_on:
+        return;
+    case KRC_MEMBER_DO_join:
+        join(member);
+        return;
+    case KRC_MEMBER_DO_join_anew:
+        join_anew(member);
+        return;
+    case KRC_MEMBER_DO_sync:
+        krc_member_sync_classic(member);
+        return;
+    case KRC_MEMBER_DO_share:
+        share(member);
+        return;
+    case KRC_MEMBER_DO_tell:
+        member->tells_held = true;
+        return;
+    case KRC_MEMBER_DO_give_up_all:
+        let_all_go(member, KRC_HELD_YIELD);
+        return;
+    case KRC_MEMBER_DO_drop_all:
+        drop_all(member);
+        return;
+    case KRC_MEMBER_DO_leave:
+        leave(member);
+        return;
+    }
+}
+
+static void step(struct krc_membership *member, enum krc_member_event event)
+{
+    enum krc_member_state before = member->state;
+    perform(member, krc_membership_step(&member->state, event));
+    member->news += member->state != before;
+}
+
+/* The event that follows of itself, once nothing is left to be let go; _EVENT_COUNT: none. */
+static enum krc_member_event what_follows(const struct krc_membership *member)
+{
+    switch (member->state) {
+    case KRC_MEMBER_YIELDING:
+    case KRC_MEMBER_RETURNING:
+        if (any_in(member, KRC_HELD_YIELD))
+            break;
+        return member->settings.is_classic ? KRC_MEMBER_ON_GIVEN_UP_TO_JOIN
+                                          : KRC_MEMBER_ON_GIVEN_UP;
+    case KRC_MEMBER_DROPPING:
+        if (any_in(member, KRC_HELD_LOST))
+            break;
+        return KRC_MEMBER_ON_DROPPED;
+    default:
+        break;
+    }
+    return KRC_MEMBER_EVENT_COUNT;
+}
+
+static void on(struct krc_membership *member, enum krc_member_event event)
+{
+    while (event != KRC_MEMBER_EVENT_COUNT) {
+        step(member, event);
+        event = what_follows(member);
+    }
+}
+
+void krc_member_deny(struct krc_membership *member, int16_t code, struct krc_bytes message)
+{
+    member->error_code = code;
+    snprintf(member->why, sizeof member->why, "%.*s", (int)(message.len < 250 ? message.len : 250),
+             message.data == NULL ? "" : (const char *)message.data);
+}
+
+int krc_member_explain(const struct krc_membership *member, krc_error *error)
+{
+    if (member->call.rc == KRC_E_UNSUPPORTED && !member->settings.is_classic)
+        return krc_fail(error, KRC_E_UNSUPPORTED,
+                        "group %s cannot be joined with group.protocol=consumer: the broker has no "
+                        "ConsumerGroupHeartbeat (Kafka 4.0 and later do): use "
+                        "group.protocol=classic",
+                        member->settings.group);
+    return krc_fail(error, KRC_E_REFUSED, "group %s cannot be joined: the coordinator answers %s "
+                    "(%s)", member->settings.group, krc_kafka_error_name(member->error_code),
+                    member->why[0] != '\0' ? member->why : krc_kafka_error_text(member->error_code));
+}
+
+/* ---- Requests ------------------------------------------------------------------------------- */
+
+bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_id)
+{
+    char *copy = strndup((const char *)member_id.data, member_id.len);
+    if (copy == NULL)
+        return false;
+    free(member->member_id);
+    member->member_id = copy;
+    return true;
+}
+
+void krc_member_send(struct krc_membership *member, enum krc_api_name api, const void *request,
+                    int64_t wait_ms, krc_call_taker *take)
+{
+    member->event = KRC_MEMBER_EVENT_COUNT;
+    krc_call_drop(&member->call);
+    member->call = (struct krc_call){.coordinator = member->coordinator,
+                                    .node_id = -1,
+                                    .purpose = KRC_FOR_GROUP,
+                                    .api = api,
+                                    .request = request,
+                                    .wait_ms = (int32_t)wait_ms,
+                                    .once = true,
+                                    .take = take,
+                                    .arg = member};
+    krc_call_begin(member->cluster, &member->call);
+}
+
+void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
+                         const void *request, krc_call_taker *take)
+{
+    krc_call_drop(&member->farewell);
+    member->farewell = (struct krc_call){.coordinator = member->coordinator,
+                                         .node_id = -1,
+                                         .purpose = KRC_FOR_GROUP,
+                                         .api = api,
+                                         .request = request,
+                                         .once = true,
+                                         .take = take};
+    krc_call_begin(member->cluster, &member->farewell);
+}
+
+/* An answer came, or none: its event; or the request is to be made again, later. */
+static void take_answer(struct krc_membership *member)
+{
+    struct krc_call *call = &member->call;
+    enum krc_member_event event = member->event;
+    int rc = call->rc;
+    call->state = KRC_CALL_IDLE;
+    member->event = KRC_MEMBER_EVENT_COUNT;
+    member->beat_ms = member->cluster->now_ms + member->interval_ms;
+    if (rc >= 0) {
+        member->backoff.failures = 0;
+        on(member, event);
+        return;
+    }
+    member->tells_all = true;
+    if (rc != KRC_E_IO) {
+        member->error_code = call->error_code;
+        on(member, KRC_MEMBER_ON_DENIED);
+        return;
+    }
+    krc_backoff_fail(member->cluster, &member->backoff);
+    member->beat_ms = member->backoff.not_before_ms;
+}
+
+/* The request that this state makes, when it is time for one. */
+static void make_request(struct krc_membership *member)
+{
+    switch (member->state) {
+    case KRC_MEMBER_JOINING:
+        join(member);
+        return;
+    case KRC_MEMBER_SYNCING:
+        krc_member_sync_classic(member);
+        return;
+    case KRC_MEMBER_STABLE:
+    case KRC_MEMBER_YIELDING:
+    case KRC_MEMBER_RETURNING:
+        beat(member);
+        return;
+    default:
+        return;
+    }
+}
+
+/* ---- Time ----------------------------------------------------------------------------------- */
+
+void krc_member_polled(struct krc_membership *member)
+{
+    member->polled_ms = member->cluster->now_ms;
+    if (member->state == KRC_MEMBER_AWAY)
+        on(member, KRC_MEMBER_ON_BACK);
+}
+
+static bool may_share(const struct krc_membership *member)
+{
+    return member->state == KRC_MEMBER_STABLE || member->state == KRC_MEMBER_YIELDING;
+}
+
+/* Metadata has changed: what was assigned may be known now, and the leader may have to assign
+ * anew. */
+static void follow_metadata(struct krc_membership *member)
+{
+    uint64_t generation = member->cluster->topics.generation;
+    if (!may_share(member) || member->resolved_at == generation)
+        return;
+    if (member->unresolved > 0)
+        on(member, krc_member_judge_assignment(member));
+    member->resolved_at = generation;
+    if (member->settings.is_classic && krc_member_plan_is_old(member))
+        on(member, krc_member_is_cooperative(member) ? KRC_MEMBER_ON_REBALANCE
+                                                  : KRC_MEMBER_ON_REBALANCE_EAGER);
+}
+
+static int64_t late_ms(const struct krc_membership *member)
+{
+    return member->polled_ms + member->settings.max_poll_interval_ms;
+}
+
+int64_t krc_member_tick(struct krc_membership *member)
+{
+    int64_t now_ms = member->cluster->now_ms;
+    if (krc_membership_holds(member->state) && now_ms >= late_ms(member))
+        on(member, KRC_MEMBER_ON_LATE);
+    if (member->call.state == KRC_CALL_TOLD)
+        take_answer(member);
+    follow_metadata(member);
+    bool idle = member->call.state == KRC_CALL_IDLE;
+    if (idle && (now_ms >= member->beat_ms || (member->tells_held && may_share(member) &&
+                                              !member->settings.is_classic)))
+        make_request(member);
+    if (!krc_membership_holds(member->state))
+        return INT64_MAX;
+    return member->call.state == KRC_CALL_IDLE ? krc_sooner(member->beat_ms, late_ms(member))
+                                              : late_ms(member);
+}
+
+/* ---- For the owner -------------------------------------------------------------------------- */
+
+int krc_member_open(struct krc_membership **out, struct krc_cluster *cluster,
+                   const struct krc_member_settings *settings, krc_error *error)
+{
+    struct krc_membership *member = calloc(1, sizeof *member);
+    if (member == NULL)
+        return krc_fail_nomem(error, sizeof *member);
+    member->cluster = cluster;
+    member->settings = *settings;
+    member->event = KRC_MEMBER_EVENT_COUNT;
+    member->interval_ms = settings->heartbeat_interval_ms;
+    member->epoch = settings->is_classic ? -1 : 0;
+    member->coordinator = krc_coordinator_of(cluster, KRC_GROUP, settings->group);
+    if (member->coordinator == NULL) {
+        free(member);
+        return krc_fail_nomem(error, 1);
+    }
+    cluster->member = member;
+    *out = member;
+    return KRC_OK;
+}
+
+void krc_member_close(struct krc_membership *member)
+{
+    if (member == NULL)
+        return;
+    krc_call_drop(&member->call);
+    krc_call_drop(&member->farewell);
+    forget_assignment(member);
+    krc_roster_free(member->roster);
+    for (size_t i = 0; i < member->topic_count; i++)
+        free(member->topics[i]);
+    free(member->topics);
+    free(member->regex);
+    free(member->member_id);
+    free(member->held);
+    krc_buffer_free(&member->bytes);
+    krc_arena_free(&member->arena);
+    member->cluster->member = NULL;
+    free(member);
+}
+
+static int subscribe_by_regex(struct krc_membership *member, const char *regex, krc_error *error)
+{
+    if (member->regex != NULL)
+        return krc_fail(error, KRC_E_INVALID, "a group is joined with one regular expression: "
+                        "put %s and %s together", member->regex, regex);
+    member->regex = strdup(regex);
+    member->cluster->topics.all_wanted = true;
+    return member->regex == NULL ? krc_fail_nomem(error, strlen(regex)) : KRC_OK;
+}
+
+int krc_member_subscribe(struct krc_membership *member, const char *topic, krc_error *error)
+{
+    if (topic[0] == '^')
+        return subscribe_by_regex(member, topic, error);
+    size_t at = 0, size = (member->topic_count + 1) * sizeof *member->topics;
+    while (at < member->topic_count && strcmp(member->topics[at], topic) < 0)
+        at++;
+    if (at < member->topic_count && strcmp(member->topics[at], topic) == 0)
+        return KRC_OK;
+    char **topics = realloc(member->topics, size), *copy = strdup(topic);
+    if (topics != NULL)
+        member->topics = topics;
+    if (topics == NULL || copy == NULL || krc_topic_want(member->cluster, topic) == NULL) {
+        free(copy);
+        return krc_fail_nomem(error, size);
+    }
+    memmove(&topics[at + 1], &topics[at], (member->topic_count++ - at) * sizeof *topics);
+    topics[at] = copy;
+    return KRC_OK;
+}
+
+void krc_member_join(struct krc_membership *member)
+{
+    member->polled_ms = member->cluster->now_ms;
+    on(member, KRC_MEMBER_ON_JOIN);
+}
+
+void krc_member_leave(struct krc_membership *member)
+{
+    on(member, KRC_MEMBER_ON_LEAVE);
+}
+
+bool krc_member_has_left(const struct krc_membership *member)
+{
+    return member->farewell.state == KRC_CALL_IDLE || member->farewell.state == KRC_CALL_TOLD;
+}
+
+void krc_member_hurry(struct krc_membership *member)
+{
+    member->beat_ms = member->cluster->now_ms;
+}
+
+void krc_member_begun(struct krc_held *held)
+{
+    if (held->phase == KRC_HELD_NEW)
+        held->phase = KRC_HELD_OURS;
+}
+
+void krc_member_let_go(struct krc_membership *member, struct krc_held *held)
+{
+    remove_held(member, held);
+    on(member, what_follows(member));
+    if (may_share(member) && member->assigned_count > member->held_count)
+        on(member, krc_member_judge_assignment(member)); /* it may have become ours again meanwhile */
+}

@@ -1,0 +1,193 @@
+/*
+ * Our membership in a consumer group: which partitions the group gives us, and when they go.
+ *
+ * The coordinator's answers and the application's calls become events of the membership's machine
+ * (groups/membership.h); what it says is to be done is done here.  One request is under way at a
+ * time: to join, for our share, or a heartbeat.
+ *
+ *   member.c           the machine, partitions that are held, time
+ *   member_consumer.c  requests and answers of KIP-848 (group.protocol=consumer)
+ *   member_classic.c   of the classic protocol; roster.c makes the leader's plan
+ *   group_commit.c     OffsetCommit, by a member or by nobody in particular
+ *
+ * Whoever reads the partitions, their owner, looks at `held` after each change of `news`, and
+ * answers: krc_member_begun for a NEW one, krc_member_let_go for one to YIELD, once it is finished
+ * and committed, or one that is LOST.
+ */
+#ifndef KRC_CLUSTER_MEMBER_H
+#define KRC_CLUSTER_MEMBER_H
+
+#include "cluster/call.h"
+#include "groups/membership.h"
+
+struct krc_assignor;
+enum { KRC_ASSIGNORS_MOST = 4 };
+
+/* The properties of the same names (docs/configuration.md); "" for none. */
+struct krc_member_settings {
+    const char *group, *instance_id, *rack, *server_assignor;
+    bool is_classic;
+    const struct krc_assignor *assignors[KRC_ASSIGNORS_MOST]; /* classic, the preferred first */
+    int assignor_count;
+    int64_t session_timeout_ms, heartbeat_interval_ms; /* classic; else the coordinator says */
+    int64_t max_poll_interval_ms; /* also how long others wait for us in a rebalance */
+};
+
+enum krc_held_phase {
+    KRC_HELD_NEW,   /* to be begun */
+    KRC_HELD_OURS,
+    KRC_HELD_YIELD, /* to be finished, and given up */
+    KRC_HELD_LOST,  /* to be dropped: nothing of it can be committed any more */
+};
+
+struct krc_held {
+    struct krc_topic *topic;
+    int32_t partition;
+    enum krc_held_phase phase;
+    bool seen; /* the owner's: it knows that it is to let go */
+};
+
+/* A partition in an assignment. */
+struct krc_assigned {
+    char *name;           /* classic; NULL */
+    struct krc_uuid id;   /* KIP-848 */
+    struct krc_topic *topic; /* NULL: metadata does not have it yet */
+    int32_t partition;
+};
+
+struct krc_membership {
+    struct krc_cluster *cluster;
+    struct krc_member_settings settings;
+    struct krc_coordinator *coordinator;
+    enum krc_member_state state;
+    char **topics; /* subscribed to, sorted */
+    size_t topic_count;
+    char *regex; /* or by this; NULL */
+    char *member_id;
+    int32_t epoch; /* the member's, or the classic generation */
+
+    struct krc_held *held; /* sorted by topic and partition */
+    size_t held_count;
+    uint64_t news;                 /* counts what an owner has to look at */
+    struct krc_assigned *assigned; /* the newest assignment */
+    size_t assigned_count, unresolved;
+    uint64_t resolved_at; /* the metadata's generation */
+
+    struct krc_call call;          /* the request that is under way */
+    enum krc_member_event event;   /* that its answer means; _EVENT_COUNT: none */
+    struct krc_arena arena;        /* what the request is put together from */
+    union {
+        struct krc_consumer_group_heartbeat_request consumer;
+        struct krc_join_group_request join;
+        struct krc_sync_group_request sync;
+        struct krc_heartbeat_request beat;
+    } request;
+    struct krc_call farewell; /* the request to leave */
+    union {
+        struct krc_consumer_group_heartbeat_request consumer;
+        struct krc_leave_group_request classic;
+    } farewell_request;
+
+    int64_t beat_ms;     /* the next heartbeat, or attempt */
+    int64_t interval_ms; /* of heartbeats */
+    struct krc_backoff backoff;
+    int64_t polled_ms;   /* when the application came last */
+    bool tells_all;      /* KIP-848: the next heartbeat repeats what was said before */
+    bool tells_held;     /* and says what is held */
+    bool told_waiting;   /* that a static member's predecessor is waited for */
+
+    /* classic */
+    const struct krc_assignor *assignor; /* that the member has chosen; NULL: none yet */
+    struct krc_roster *roster; /* the leader's (cluster/roster.h); NULL: we are not */
+    bool skips_assignment;     /* which keeps the assignments as they are, after it came back */
+    struct krc_buffer bytes;   /* our subscriptions, or the assignments that we send */
+
+    int16_t error_code; /* REFUSED: the coordinator's... */
+    char why[300];      /* ...and a sentence */
+};
+
+/* `settings` and what they point to have to stay.  Topics: krc_member_subscribe. */
+int krc_member_open(struct krc_membership **member, struct krc_cluster *cluster,
+                   const struct krc_member_settings *settings, krc_error *error) KRC_MUST_USE;
+
+/* Without a word to the coordinator (krc_member_leave). */
+void krc_member_close(struct krc_membership *member);
+
+/* A topic's name, or what matches `topic` where that begins with a ^: KIP-848 leaves the regular
+ * expression to the coordinator (RE2), and there can be one; a classic member matches itself (the
+ * caller has, and subscribes by name). */
+int krc_member_subscribe(struct krc_membership *member, const char *topic, krc_error *error) KRC_MUST_USE;
+
+/* Asks to be taken in; the topics are subscribed to. */
+void krc_member_join(struct krc_membership *member);
+
+/* Leaves, at once; what was held is lost to us, and krc_member_has_left says when the coordinator
+ * knows.  A static member's partitions wait for it to come again. */
+void krc_member_leave(struct krc_membership *member);
+bool krc_member_has_left(const struct krc_membership *member);
+
+/* The application is there, and not stuck in its work. */
+void krc_member_polled(struct krc_membership *member);
+
+struct krc_held *krc_member_find(const struct krc_membership *member, const struct krc_topic *topic,
+                                int32_t partition);
+void krc_member_begun(struct krc_held *held);
+void krc_member_let_go(struct krc_membership *member, struct krc_held *held); /* it is gone then */
+
+/* The next heartbeat is due now: the coordinator has news. */
+void krc_member_hurry(struct krc_membership *member);
+
+/* REFUSED: why. */
+int krc_member_explain(const struct krc_membership *member, krc_error *error);
+
+/* What is due; the next time. */
+int64_t krc_member_tick(struct krc_membership *member);
+
+/* ---- Between the files of a member ---------------------------------------------------------- */
+
+/* Puts a request together, and sends it. */
+void krc_member_beat_consumer(struct krc_membership *member);
+void krc_member_join_classic(struct krc_membership *member);
+void krc_member_sync_classic(struct krc_membership *member);
+void krc_member_beat_classic(struct krc_membership *member);
+void krc_member_leave_consumer(struct krc_membership *member);
+void krc_member_leave_classic(struct krc_membership *member);
+
+/* Whether what is held is kept while the next generation begins. */
+bool krc_member_is_cooperative(const struct krc_membership *member);
+
+/* The leader: whether partitions were added or topics made since it assigned. */
+bool krc_member_plan_is_old(const struct krc_membership *member);
+
+void krc_member_send(struct krc_membership *member, enum krc_api_name api, const void *request,
+                    int64_t wait_ms, krc_call_taker *take);
+
+void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
+                         const void *request, krc_call_taker *take);
+
+/* Copies; false: out of memory. */
+bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_id);
+
+/* Replaces the newest assignment by an empty one with room; then adds to it.  false: out of
+ * memory. */
+bool krc_member_assign_anew(struct krc_membership *member, size_t count);
+bool krc_member_assign(struct krc_membership *member, struct krc_bytes name, const struct krc_uuid *id,
+                      int32_t partition);
+
+/* What the newest assignment means: ASSIGNED or REVOKED. */
+enum krc_member_event krc_member_judge_assignment(struct krc_membership *member);
+
+/* Of a coordinator that will not have us. */
+void krc_member_deny(struct krc_membership *member, int16_t code, struct krc_bytes message);
+
+static inline struct krc_bytes krc_bytes_of(const char *text)
+{
+    return (struct krc_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+static inline struct krc_bytes krc_bytes_or_null(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? (struct krc_bytes){NULL, 0} : krc_bytes_of(text);
+}
+
+#endif
