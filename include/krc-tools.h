@@ -107,7 +107,8 @@ const struct krc_group *krc_groups_at(const krc_groups *groups, size_t i);
 const struct krc_group *krc_groups_find(const krc_groups *groups, const char *id);
 
 /* Copies a group with all that is in it; the list does not have it yet. */
-int krc_groups_add(krc_groups *groups, const struct krc_group *group, krc_error *error) KRC_MUST_USE;
+int krc_groups_add(krc_groups *groups, const struct krc_group *group,
+                   krc_error *error) KRC_MUST_USE;
 
 /* Who has a partition; NULL: nobody, as far as is known. */
 const struct krc_member *krc_group_owner(const struct krc_group *group, const char *topic,
@@ -168,7 +169,7 @@ struct krc_transaction {
     enum krc_transaction_state state;
     int64_t producer_id;
     int16_t producer_epoch;    /* of its newest batch */
-    int64_t first_offset;      /* of its batches of records; -1: the log has none, only the marker */
+    int64_t first_offset;      /* of its batches of records; -1: only the marker is left */
     int64_t last_offset;
     int64_t marker_offset;     /* -1: none */
     int64_t records;           /* that the log has of it */
