@@ -78,10 +78,23 @@ bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account
     return lossy;
 }
 
+static bool is_lossy(enum krc_event_type type)
+{
+    switch (type) {
+    case KRC_EVENT_RESET:
+    case KRC_EVENT_LOST:
+    case KRC_EVENT_SKIPPED:
+    case KRC_EVENT_TRUNCATED:
+    case KRC_EVENT_RECREATED:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event)
 {
-    bool lossy = event->type != KRC_EVENT_NOTE && event->type != KRC_EVENT_CAUGHT_UP &&
-                 event->type != KRC_EVENT_ASSIGNED;
+    bool lossy = is_lossy(event->type);
     bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
     if (wanted && event->partition >= 0)
         fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,

@@ -32,6 +32,12 @@ static const char help_text[] =
     "                           second without data\n"
     "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated\n"
     "                           below what was written, or the topic made again\n"
+    "  -g G --join             a cluster: as a member of group G, whose members share the topics, each\n"
+    "                           with an output of its own (their own --to). The group's committed\n"
+    "                           offset decides, so that no record is in two outputs or in none,\n"
+    "                           whoever dies when; a file for each stretch of a partition\n"
+    "      --recover            --join: do no more than cut off what the group has not taken of the\n"
+    "                           last run's end\n"
     "--store is DIR/krc.db by default. --offset tells where a partition starts of which nothing\n"
     "was written yet.\n"
     "\n";
@@ -145,10 +151,9 @@ static int open_source(const struct cmd_source *source, krc **handle, krc_error 
     return rc;
 }
 
-static int replay_partitions(struct arguments *arguments, size_t count, krc_error *error)
+static int run(struct arguments *arguments, krc_error *error)
 {
     struct krc_replay_options *options = &arguments->options;
-    options->partition_count = count;
     options->arg = arguments;
     options->progress = on_progress;
     options->event = on_event;
@@ -180,39 +185,69 @@ static int judge_end(const struct arguments *arguments, krc_error *error)
     return KRC_OK;
 }
 
-static int replay_all(struct arguments *arguments)
+static int replay_partitions(struct arguments *arguments, krc *handle, krc_error *error)
 {
-    krc_error error;
-    krc *handle = NULL;
     struct krc_replay_partition *parts = NULL;
     size_t count = 0;
-    int status = CMD_DONE;
-    int rc = open_source(&arguments->source, &handle, &error);
-    bool is_open = rc == KRC_OK;
-    if (is_open)
-        rc = cmd_source_partitions(&arguments->source, handle, &parts, &count, &arguments->failed,
-                                   &error);
+    int rc = cmd_source_partitions(&arguments->source, handle, &parts, &count, &arguments->failed,
+                                   error);
     arguments->options.partitions = parts;
+    arguments->options.partition_count = count;
     if (rc == KRC_OK)
-        rc = replay_partitions(arguments, count, &error);
-    if (rc == KRC_OK && !arguments->options.follow)
-        rc = judge_end(arguments, &error);
-    if (rc == KRC_E_INVALID && is_open) /* what is to be written, and how */
-        status = cmd_usage("replay: %s", error.message);
-    else if (rc < 0)
-        status = arguments->told ? CMD_FAILED : cmd_fail(&error);
+        rc = run(arguments, error);
+    free(parts);
+    return rc;
+}
+
+/* The group gives the partitions. */
+static int replay_as_member(struct arguments *arguments, krc_error *error)
+{
+    const struct cmd_selection *selection = &arguments->source.selection;
+    const char **topics = calloc(selection->count + 1, sizeof *topics);
+    if (topics == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < selection->count; i++)
+        topics[i] = cmd_selected_topic(selection, i);
+    arguments->options.topics = topics;
+    arguments->options.topic_count = selection->count;
+    int rc = run(arguments, error);
+    free(topics);
+    return rc;
+}
+
+static void tell_accounts(struct arguments *arguments)
+{
     if (arguments->account_count > 0) {
         qsort(arguments->accounts, arguments->account_count, sizeof *arguments->accounts,
               compare_accounts);
         arguments->lossy |= cmd_tell_accounts(&arguments->source, arguments->accounts,
                                               arguments->account_count);
     }
-    krc_close(handle);
     for (size_t i = 0; i < arguments->account_count; i++)
         free(arguments->names[i]);
     free(arguments->names);
     free(arguments->accounts);
-    free(parts);
+}
+
+static int replay_all(struct arguments *arguments)
+{
+    krc_error error;
+    krc *handle = NULL;
+    int status = CMD_DONE;
+    bool joins = arguments->options.join;
+    int rc = joins ? KRC_OK : open_source(&arguments->source, &handle, &error);
+    bool is_open = rc == KRC_OK;
+    if (is_open)
+        rc = joins ? replay_as_member(arguments, &error)
+                   : replay_partitions(arguments, handle, &error);
+    if (rc == KRC_OK && !arguments->options.follow && !arguments->options.recover)
+        rc = judge_end(arguments, &error);
+    if (rc == KRC_E_INVALID && is_open) /* what is to be written, and how */
+        status = cmd_usage("replay: %s", error.message);
+    else if (rc < 0)
+        status = arguments->told ? CMD_FAILED : cmd_fail(&error);
+    tell_accounts(arguments);
+    krc_close(handle);
     if (status != CMD_DONE)
         return status;
     return arguments->failed ? CMD_FAILED : arguments->lossy ? CMD_LOSS : CMD_DONE;
@@ -229,6 +264,8 @@ enum {
     OPT_JOBS,
     OPT_FOLLOW,
     OPT_NEW_HISTORY,
+    OPT_JOIN,
+    OPT_RECOVER,
 };
 
 static const struct option long_options[] = {
@@ -241,6 +278,8 @@ static const struct option long_options[] = {
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"new-history", no_argument, NULL, OPT_NEW_HISTORY},
+    {"join", no_argument, NULL, OPT_JOIN},
+    {"recover", no_argument, NULL, OPT_RECOVER},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -331,6 +370,13 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case OPT_NEW_HISTORY:
         options->new_history = true;
         return CMD_DONE;
+    case OPT_RECOVER:
+        options->recover = true;
+        options->join = true;
+        return CMD_DONE;
+    case OPT_JOIN:
+        options->join = true;
+        return CMD_DONE;
     case 'h':
         arguments->source.finished = true;
         printf("%s%s%s", help_text, cmd_json_help, cmd_source_help);
@@ -340,6 +386,22 @@ static int set_option(struct arguments *arguments, int option, char *value)
     default:
         return cmd_source_option(&arguments->source, option, value);
     }
+}
+
+/* Which partitions, and from where, is the group's to say. */
+static int check_join(const struct arguments *arguments)
+{
+    const struct cmd_source *source = &arguments->source;
+    const struct cmd_selection *selection = &source->selection;
+    if (!cmd_source_is_cluster(source) || krc_config_get(source->config, "group.id") == NULL)
+        return cmd_usage("replay: --join is joining a group of a cluster: name both with -b and -g");
+    if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
+        return cmd_usage("replay: with --join the group says where partitions begin, and they are "
+                         "read to their end: leave out -o, --until and -e");
+    for (size_t i = 0; i < selection->count; i++)
+        if (!cmd_selects_all_of(selection, i))
+            return cmd_usage("replay: with --join the group says which partitions: leave out -p");
+    return CMD_DONE;
 }
 
 static int check(struct arguments *arguments, int words, char **word)
@@ -356,9 +418,12 @@ static int check(struct arguments *arguments, int words, char **word)
     if (options->base64 &&
         (options->format != KRC_REPLAY_JSONL || strncmp(options->to, "sqlite:", 7) == 0))
         return cmd_usage("replay: --encoding base64 goes with --format jsonl");
+    int status = options->join ? check_join(arguments) : CMD_DONE;
+    if (status != CMD_DONE)
+        return status;
     if (source->from.kind == CMD_UNSAID)
         source->from.kind = CMD_STORED;
-    int status = cmd_source_check(source, "replay");
+    status = cmd_source_check(source, "replay");
     if (status == CMD_DONE && options->follow && !cmd_source_is_cluster(source))
         return cmd_usage("--follow: a log folder always ends, there is nothing to follow");
     if (status == CMD_DONE && options->follow && source->until.kind != CMD_UNSAID)

@@ -42,9 +42,26 @@ int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
 /* Makes a call, and waits until it is told; it is dropped then.  Its error is its own (`rc`). */
 int krc_net_call(struct krc_net *net, struct krc_call *call, krc_error *error) KRC_MUST_USE;
 
+/* Commits, and waits for the answer: errors as of the commit's call (cluster/group_commit.h). */
+struct krc_group_commit;
+int krc_net_commit(struct krc_net *net, struct krc_group_commit *commit,
+                   krc_error *error) KRC_MUST_USE;
+
 /* Begins to join group.id, for these topics (or one that begins with a ^). */
 int krc_net_join(struct krc_net *net, const char *const *topics, size_t count,
                  krc_error *error) KRC_MUST_USE;
+
+/* What group.id has committed of partitions whose topics are known. */
+struct krc_net_committed {
+    struct krc_topic *topic;
+    int32_t partition;
+    int64_t offset;           /* -1: nothing */
+    int32_t epoch;            /* -1: not known */
+    struct krc_uuid topic_id; /* that it was told by; all zero: by name */
+    char *metadata;           /* to be freed; NULL: none */
+};
+int krc_net_fetch_committed(struct krc_net *net, struct krc_net_committed *list, size_t count,
+                            krc_error *error) KRC_MUST_USE;
 
 /* Learns the eligible leaders of the topics that are known. */
 int krc_net_describe(struct krc_net *net, krc_error *error) KRC_MUST_USE;

@@ -659,6 +659,10 @@ typedef struct krc_replay_options {
                              after a second without data */
     const struct krc_replay_partition *partitions;
     size_t partition_count;
+    bool join;            /* a cluster: instead, the partitions that "group.id" gives, see below */
+    bool recover;         /* join: do no more than see what became of the last commits */
+    const char *const *topics; /* join: as in krc_join */
+    size_t topic_count;
     bool (*stop)(void *arg); /* asked several times a second: true ends.  Following, what was taken
                                 is committed; else the next call goes on from the last commit */
     bool (*wants)(void *arg, const char *topic, int32_t partition); /* following: whether to add a
@@ -674,6 +678,14 @@ typedef struct krc_replay_options {
 /*
  * Replays.  The store is "offset.store.file", or krc.db in the folder, or the SQLite file itself.
  * Goes on with other partitions after one has failed, and returns the first failure.
+ *
+ * As a member of a group (`join`), several replays on several machines share topics, each with an
+ * output of its own.  There the group's committed offset decides: what was written is flushed, stored
+ * as pending, committed to the group, and then confirmed, or, where the group refuses (another member
+ * has the partition), cut off again.  A replay that was killed asks the group when it is called again
+ * (or with `recover`): so no record is in two outputs, and none is in none, whoever dies when.  Each
+ * partition has a file for each stretch of it (its first offset is in the name), and an account of the
+ * newest; a partition is read from the group's committed offset, or by "auto.offset.reset".
  *
  * KRC_E_BUSY: another process writes there; the message names it.  KRC_E_MISMATCH: the output was
  * begun with other options, from another cluster, or folder or store hold other things.

@@ -2,24 +2,14 @@
  * Replay of a cluster: each job has connections of its own and a share of the partitions, which
  * take turns as their records arrive.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumer/netsource.h"
-#include "replay/run.h"
+#include "replay/job.h"
 
 enum { QUIET_MS = 1000 }; /* following: so long without data commits what there is */
-
-struct job {
-    struct krc_replay_run *run;
-    size_t number, jobs;
-    struct krc_net *net;
-    struct krc_codecs *codecs;
-    struct krc_buffer scratch;
-    struct krc_replay_part **parts;
-    size_t count;
-    uint64_t seen_changes; /* of the topics */
-};
 
 static void tell_topic(void *arg, const char *topic, const char *text)
 {
@@ -46,8 +36,21 @@ static const char **topic_names(const krc_replay_options *options, size_t *count
     return names;
 }
 
+/* All, where there is a regular expression among them. */
+static int load_joined_topics(const krc_replay_options *options, struct krc_net *net,
+                              krc_error *error)
+{
+    size_t count = options->topic_count;
+    for (size_t i = 0; i < options->topic_count; i++)
+        if (options->topics[i][0] == '^')
+            count = 0;
+    return krc_net_load_topics(net, options->topics, count, error);
+}
+
 static int load_topics(struct krc_replay_run *run, struct krc_net *net, krc_error *error)
 {
+    if (run->options->join)
+        return load_joined_topics(run->options, net, error);
     size_t count;
     const char **names = topic_names(run->options, &count);
     if (names == NULL)
@@ -77,7 +80,7 @@ int krc_replay_connect(struct krc_replay_run *run, krc_error *error)
 }
 
 /* Whose share a partition is: the same for all jobs, and whenever it is found. */
-static bool is_mine(const struct job *job, const char *topic, int32_t partition)
+static bool is_mine(const struct krc_replay_job *job, const char *topic, int32_t partition)
 {
     size_t hash = (size_t)partition;
     while (*topic != '\0')
@@ -87,23 +90,37 @@ static bool is_mine(const struct job *job, const char *topic, int32_t partition)
 
 /* ---- The parts ------------------------------------------------------------------------------ */
 
-static void end_part(struct job *job, struct krc_replay_part *part, int rc, krc_error *error)
+/* The group has given it to another member, which is no failure: that goes on from what is
+ * committed, and here nothing else may stay. */
+static int give_way(struct krc_replay_run *run, const struct krc_place *place, krc_error *error)
+{
+    struct krc_event event = {
+        .type = KRC_EVENT_FENCED, .topic = place->topic, .partition = place->partition};
+    snprintf(event.message, sizeof event.message, "%.511s", error->message);
+    krc_replay_tell(run, &event);
+    return krc_replay_cut(run, place, error);
+}
+
+void krc_replay_end_part(struct krc_replay_job *job, struct krc_replay_part *part, int rc,
+                         krc_error *error)
 {
     size_t at = 0;
     bool whole = rc >= 0 && part->tracker.offsets.state == KRC_ENDED;
     rc = krc_replay_finish(part, rc, error);
     if (rc >= 0 && whole)
         rc = krc_replay_close_cluster(part, job->codecs, error);
-    if (rc < 0)
-        krc_replay_failed(job->run, rc, error);
     while (job->parts[at] != part)
         at++;
     job->parts[at] = job->parts[--job->count];
     krc_replay_close(part);
+    if (rc == KRC_E_FENCED)
+        rc = give_way(job->run, &part->place, error);
     free(part);
+    if (rc < 0)
+        krc_replay_failed(job->run, rc, error);
 }
 
-static int make_room(struct job *job, krc_error *error)
+static int make_room(struct krc_replay_job *job, krc_error *error)
 {
     size_t size = (job->count + 1) * sizeof *job->parts;
     struct krc_replay_part **parts = realloc(job->parts, size);
@@ -118,8 +135,8 @@ static int64_t until_of(const struct krc_replay_run *run, int64_t until)
     return until == KRC_NO_END && !run->options->follow ? KRC_PRESENT_END : until;
 }
 
-static void begin_part(struct job *job, struct krc_topic *topic, int32_t partition, int64_t start,
-                       int64_t until)
+void krc_replay_begin_part(struct krc_replay_job *job, struct krc_topic *topic, int32_t partition,
+                           int64_t start, int64_t until, const struct krc_joined *joined)
 {
     struct krc_replay_run *run = job->run;
     struct krc_place place = {
@@ -136,6 +153,8 @@ static void begin_part(struct job *job, struct krc_topic *topic, int32_t partiti
     job->parts[job->count++] = part;
     topic->partitions[partition].reader = job;
     krc_replay_init(part, run, &place, start, until_of(run, until));
+    if (joined != NULL)
+        part->joined = *joined;
     rc = krc_netsource_new(&source, &job->net->cluster, topic, partition, run->config, job->codecs,
                            part, &error);
     if (rc >= 0) {
@@ -143,24 +162,31 @@ static void begin_part(struct job *job, struct krc_topic *topic, int32_t partiti
         rc = krc_replay_begin(part, source, &error);
     }
     if (rc < 0)
-        end_part(job, part, rc, &error);
+        krc_replay_end_part(job, part, rc, &error);
 }
 
-static void begin_parts(struct job *job)
+static void begin_parts(struct krc_replay_job *job)
 {
     const krc_replay_options *options = job->run->options;
+    krc_error error;
+    if (options->join) {
+        int rc = krc_net_join(job->net, options->topics, options->topic_count, &error);
+        if (rc < 0)
+            krc_replay_failed(job->run, rc, &error);
+        job->run->ends |= rc < 0;
+    }
     for (size_t i = 0; i < options->partition_count && !job->run->ends; i++) {
         const struct krc_replay_partition *p = &options->partitions[i];
         struct krc_topic *topic =
             krc_topic_having(&job->net->cluster, p->topic, p->partition);
         if (topic != NULL && is_mine(job, p->topic, p->partition))
-            begin_part(job, topic, p->partition, p->start, p->until);
+            krc_replay_begin_part(job, topic, p->partition, p->start, p->until, NULL);
     }
     job->seen_changes = job->net->cluster.topics.changes;
 }
 
 /* One that has ended is not begun again. */
-static bool has_part(const struct job *job, const struct krc_topic *topic, int32_t partition)
+static bool has_part(const struct krc_replay_job *job, const struct krc_topic *topic, int32_t partition)
 {
     return topic->partitions[partition].reader != NULL || !is_mine(job, topic->name, partition);
 }
@@ -174,7 +200,7 @@ static bool is_wanted(struct krc_replay_run *run, const char *topic, int32_t par
 }
 
 /* Following: partitions that were made meanwhile, from their beginning. */
-static void begin_new_parts(struct job *job)
+static void begin_new_parts(struct krc_replay_job *job)
 {
     const krc_replay_options *options = job->run->options;
     const struct krc_topics *topics = &job->net->cluster.topics;
@@ -185,7 +211,7 @@ static void begin_new_parts(struct job *job)
         for (int32_t p = 0; p < topics->list[i]->partition_count; p++) {
             struct krc_topic *topic = topics->list[i];
             if (!has_part(job, topic, p) && is_wanted(job->run, topic->name, p))
-                begin_part(job, topic, p, KRC_EARLIEST, KRC_NO_END);
+                krc_replay_begin_part(job, topic, p, KRC_EARLIEST, KRC_NO_END, NULL);
         }
 }
 
@@ -193,7 +219,7 @@ static void begin_new_parts(struct job *job)
 
 /* A partition keeps its turn for what one fetch brought.  What was made of it is handed to the
  * system then, so that many partitions do not keep much each. */
-static int turn_over(struct job *job, struct krc_replay_part *part, krc_error *error)
+static int turn_over(struct krc_replay_job *job, struct krc_replay_part *part, krc_error *error)
 {
     struct krc_remote *remote = krc_netsource_of(part->tracker.source)->remote;
     krc_remote_not_ready(remote);
@@ -203,7 +229,7 @@ static int turn_over(struct job *job, struct krc_replay_part *part, krc_error *e
 }
 
 /* Reads what is there of a partition whose turn it is; false: it has ended. */
-static bool read_part(struct job *job, struct krc_replay_part *part)
+static bool read_part(struct krc_replay_job *job, struct krc_replay_part *part)
 {
     krc_error error;
     struct krc_item item;
@@ -219,15 +245,16 @@ static bool read_part(struct job *job, struct krc_replay_part *part)
         krc_remote_not_ready(krc_netsource_of(part->tracker.source)->remote);
     if (rc >= 0 && item.type != KRC_ITEM_END)
         return true;
-    end_part(job, part, rc, &error);
+    krc_replay_end_part(job, part, rc, &error);
     return false;
 }
 
-/* Following: what came last is committed once nothing more comes. */
-static void commit_quiet(struct job *job)
+/* Following, or in a group: what came last is committed once nothing more comes. */
+static void commit_quiet(struct krc_replay_job *job)
 {
     int64_t before_ms = krc_loop_now_ms() - QUIET_MS;
-    for (size_t i = 0; job->run->options->follow && i < job->count; i++) {
+    bool commits = job->run->options->follow || job->run->options->join;
+    for (size_t i = 0; commits && i < job->count; i++) {
         struct krc_replay_part *part = job->parts[i];
         krc_error error;
         if (part->taken_at_ms == 0 || part->taken_at_ms > before_ms)
@@ -235,7 +262,7 @@ static void commit_quiet(struct job *job)
         part->taken_at_ms = 0;
         int rc = krc_replay_commit(part, &error);
         if (rc < 0) {
-            end_part(job, part, rc, &error);
+            krc_replay_end_part(job, part, rc, &error);
             return;
         }
     }
@@ -251,16 +278,18 @@ static bool has_failed(struct krc_replay_run *run)
 
 /* With nothing left to read, more may still be found; but not after a failure, which is to be
  * seen. */
-static bool is_over(struct job *job)
+static bool is_over(struct krc_replay_job *job)
 {
     struct krc_replay_run *run = job->run;
+    if (run->options->join)
+        return run->ends || krc_replay_member_is_done(job) || krc_replay_stopped(run);
     bool may_come = run->options->follow && run->options->wants != NULL && !has_failed(run);
     return run->ends || run->records_left <= 0 || (job->count == 0 && !may_come) ||
            krc_replay_stopped(run);
 }
 
 /* A broker that denies us would be waited for without end. */
-static void wait(struct job *job, int64_t until_ms)
+static void wait(struct krc_replay_job *job, int64_t until_ms)
 {
     krc_error error;
     krc_loop_run(job->net->loop, until_ms);
@@ -271,12 +300,24 @@ static void wait(struct job *job, int64_t until_ms)
     }
 }
 
-static void read_parts(struct job *job)
+static void look_after_group(struct krc_replay_job *job)
+{
+    krc_error error;
+    int rc = krc_replay_member_turn(job, &error);
+    if (rc >= 0)
+        return;
+    krc_replay_failed(job->run, rc, &error);
+    job->run->ends = true;
+}
+
+static void read_parts(struct krc_replay_job *job)
 {
     int64_t look_ms = 0;
     struct krc_remote *remote;
     for (;;) {
         int64_t now_ms = krc_loop_now_ms();
+        if (job->net->cluster.member != NULL)
+            look_after_group(job);
         if (now_ms >= look_ms || job->count == 0) {
             if (is_over(job))
                 return;
@@ -294,7 +335,7 @@ static void read_parts(struct job *job)
 
 void krc_replay_cluster(struct krc_replay_run *run, size_t number, size_t jobs)
 {
-    struct job job = {.run = run, .number = number, .jobs = jobs, .net = run->net};
+    struct krc_replay_job job = {.run = run, .number = number, .jobs = jobs, .net = run->net};
     krc_error error;
     int rc = KRC_OK;
     if (number > 0)
@@ -312,7 +353,9 @@ void krc_replay_cluster(struct krc_replay_run *run, size_t number, size_t jobs)
         read_parts(&job);
     }
     while (job.count > 0)
-        end_part(&job, job.parts[0], KRC_OK, &error);
+        krc_replay_end_part(&job, job.parts[0], KRC_OK, &error);
+    if (job.net != NULL && job.net->cluster.member != NULL)
+        krc_replay_member_leave(&job);
     free(job.parts);
     krc_buffer_free(&job.scratch);
     krc_codecs_free(job.codecs);

@@ -126,7 +126,7 @@ struct setting {
     const char *advice;
 };
 
-enum { SETTING_COUNT = 8 };
+enum { SETTING_COUNT = 9 };
 
 static void describe_run(const struct krc_target *t, const char *cluster_id,
                          struct setting settings[SETTING_COUNT])
@@ -159,6 +159,9 @@ static void describe_run(const struct krc_target *t, const char *cluster_id,
     snprintf(settings[6].value, sizeof settings[6].value, "%s", krc_store_group(t->config));
     settings[7] = (struct setting){"cluster.id", "", "the source"};
     snprintf(settings[7].value, sizeof settings[7].value, "%s", cluster_id);
+    settings[8] = (struct setting){"who decides", "", "--join"};
+    if (o->join)
+        snprintf(settings[8].value, sizeof settings[8].value, "the group");
 }
 
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,
@@ -267,6 +270,9 @@ static int clean_entry(const struct krc_target *t, int folder, const char *entry
         name = *stem;
     if (!krc_sink_parse_name(t->options, entry, &name))
         return KRC_OK;
+    if (t->only != NULL && (name.partition != t->only->partition ||
+                            strcmp(name.topic, t->only->topic) != 0))
+        return KRC_OK;
     return remove_if_left(t, folder, entry, &name, error);
 }
 
@@ -282,6 +288,19 @@ static int clean(const struct krc_target *t, int folder, const struct krc_sink_n
     for (struct dirent *entry; rc >= 0 && (entry = readdir(dir)) != NULL;)
         rc = clean_entry(t, dirfd(dir), entry->d_name, stem, error);
     closedir(dir);
+    return rc;
+}
+
+static int clean_all(const struct krc_target *t, krc_error *error)
+{
+    return clean(t, openat(t->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), NULL, error);
+}
+
+int krc_target_clean(struct krc_target *t, const struct krc_place *place, krc_error *error)
+{
+    t->only = place;
+    int rc = clean_all(t, error);
+    t->only = NULL;
     return rc;
 }
 
@@ -317,7 +336,7 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (rc >= 0)
         rc = begin_or_compare(t, cluster_id, error);
     if (rc >= 0 && !t->is_sqlite)
-        rc = clean(t, openat(t->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), NULL, error);
+        rc = clean_all(t, error);
     if (rc < 0)
         krc_target_close(t);
     return rc;

@@ -16,6 +16,7 @@ struct krc_target {
     int folder;       /* -1 for SQLite */
     int lock;
     struct krc_store *db;
+    const struct krc_place *only; /* what is cleaned of output; NULL: all */
 };
 
 /*
@@ -26,6 +27,9 @@ struct krc_target {
 int krc_target_open(struct krc_target *target, const krc_config *config,
                     const krc_replay_options *options, const char *cluster_id,
                     krc_error *error) KRC_MUST_USE;
+/* Removes files of a partition that no commit speaks of; none of them may be open. */
+int krc_target_clean(struct krc_target *target, const struct krc_place *place,
+                     krc_error *error) KRC_MUST_USE;
 void krc_target_close(struct krc_target *target);
 
 /* Segments: writes the checkpoints that say where cut logs start, and that what is not there was

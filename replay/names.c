@@ -1,7 +1,8 @@
 /*
  * Names of sinks' files.
  *
- *   TOPIC-PARTITION[.hHISTORY][.OFFSET].EXTENSION      jsonl and raw; OFFSET where files rotate
+ *   TOPIC-PARTITION[.hHISTORY][.OFFSET].EXTENSION      jsonl and raw; OFFSET where files rotate,
+ *                                                      or a group is joined
  *   TOPIC-PARTITION[.hHISTORY]/OFFSET.log              segments
  *
  * OFFSET is 20 digits, the first offset in the file.  Topic names hold no '/', and none is "." or
@@ -32,9 +33,10 @@ void krc_sink_stem(const char *topic, int32_t partition, int32_t history, char *
         snprintf(text, size, "%s-%d", topic, (int)partition);
 }
 
+/* A member of a group has stretches of a partition, with those of others between. */
 static bool rotates(const krc_replay_options *options)
 {
-    return options->rotate_bytes > 0 || options->rotate_hourly;
+    return options->rotate_bytes > 0 || options->rotate_hourly || options->join;
 }
 
 void krc_sink_file_name(const struct krc_sink *sink, char *text, size_t size)

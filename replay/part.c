@@ -113,12 +113,16 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
         .point = *point,
         .sink = part->sink.at,
         .settled = krc_tracker_settled(&part->tracker),
+        .is_pending = part->joined.is_member,
+        .stretch = krc_replay_stretch(part),
         .in_transaction = in_transaction,
     };
     int rc = krc_committer_commit(&run->committer, &commit, error);
     if (rc < 0 && in_transaction)
         part->sink.in_transaction = false; /* it was rolled back */
     KRC_TRY(rc);
+    if (part->joined.is_member)
+        KRC_TRY(krc_replay_decide(part, point->offset, point->epoch, error));
     part->committed = krc_ledger_account(&part->ledger, &point->account);
     krc_ledger_committed(&part->ledger, part->ledger.reset_count);
     krc_sink_committed(&part->sink);
@@ -185,7 +189,7 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error)
  * last one, as after a kill. */
 static bool is_cut_short(const struct krc_replay_part *part)
 {
-    return part->run->stopped && !part->run->options->follow &&
+    return part->run->stopped && !part->run->options->follow && !part->joined.is_member &&
            part->tracker.offsets.state != KRC_ENDED;
 }
 
@@ -263,11 +267,16 @@ int krc_replay_begin(struct krc_replay_part *part, struct krc_source *source, kr
     int known = load(part, &start, &stored, error);
     krc_committer_resume(&run->committer);
     KRC_TRY(known);
+    int goes_on = known;
+    if (part->joined.is_member)
+        goes_on = krc_replay_take_over(part, known, &start, error);
+    KRC_TRY(goes_on);
     part->committed = part->ledger.base;
     if (krc_ledger_unprotected(&part->ledger, &start))
         tell_unprotected(part);
     KRC_TRY(krc_sink_open(&part->sink, &run->sinks, &part->place, known ? &stored : NULL,
                           part->ledger.history, error));
+    part->sink.full |= !goes_on && part->sink.file.fd >= 0;
     pthread_mutex_lock(&run->mutex);
     run->progress.total_offsets += grown(part);
     pthread_mutex_unlock(&run->mutex);
@@ -289,7 +298,8 @@ int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error)
         rc = finish(part, error);
     else if (source_failed(part, rc) && part->tracker.offsets.state == KRC_FAILED)
         (void)finish(part, NULL); /* what failed first is told */
-    if (rc < 0 && !source_failed(part, rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED)
+    if (rc < 0 && !source_failed(part, rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED &&
+        rc != KRC_E_FENCED)
         begin_no_more(part->run); /* it would fail the others too */
     if (part->tracker.source != NULL && part->tracker.offsets.position >= 0)
         tell_result(part);

@@ -177,6 +177,13 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
         return krc_fail(error, KRC_E_INVALID,
                         "segments keep batches as they are: they are not compressed again, and "
                         "Kafka 0.7's are not the same format");
+    if (options->join && (config->bootstrap_servers[0] == '\0' || config->group_id[0] == '\0'))
+        return krc_fail(error, KRC_E_INVALID, "to join a group, bootstrap.servers and group.id have "
+                        "to be set");
+    if (options->join && (options->jobs > 1 || options->max_records > 0 || options->new_history))
+        return krc_fail(error, KRC_E_INVALID, "a member of a group is one job, which the group may "
+                        "end and begin: neither more jobs, nor a limit of records, nor a new history "
+                        "go with it");
     if (options->delimiter.len > DELIMITER_MAX)
         return krc_fail(error, KRC_E_INVALID, "a delimiter has at most %d bytes", DELIMITER_MAX);
     return KRC_OK;
@@ -226,7 +233,12 @@ static int prepare(struct krc_replay_run *run, krc_error *error)
     for (size_t i = 0; i < run->options->partition_count; i++)
         KRC_TRY(check_partition(run, &run->options->partitions[i], error));
     KRC_TRY(count_records(run, error));
-    return target->is_sqlite ? krc_insert_open(&run->sinks.insert, target->db, error) : KRC_OK;
+    if (target->is_sqlite)
+        KRC_TRY(krc_insert_open(&run->sinks.insert, target->db, error));
+    if (!run->options->join)
+        return KRC_OK;
+    KRC_TRY(krc_replay_prepare_member(run, error));
+    return krc_replay_recover(run, error);
 }
 
 /* Descriptors: a few for each job; the soft limit is raised as far as it goes. */
@@ -274,7 +286,7 @@ int krc_replay(const krc_config *config, const krc_replay_options *options, krc_
     int rc = prepare(&run, error);
     if (rc >= 0) {
         krc_committer_init(&run.committer, run.target.db, krc_store_group(config));
-        rc = work_together(&run, error);
+        rc = options->recover ? KRC_OK : work_together(&run, error);
         krc_committer_free(&run.committer);
         if (rc >= 0 && run.rc < 0 && error != NULL)
             *error = run.error;

@@ -8,6 +8,7 @@
 #include "consumer/handle.h"
 #include "replay/committer.h"
 #include "replay/folder.h"
+#include "replay/member.h"
 
 struct krc_replay_run {
     const krc_config *config;
@@ -25,6 +26,7 @@ struct krc_replay_run {
     atomic_bool stopped;   /* `stop` said so */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
     bool told_unprotected;
+    char sink_id[KRC_SINK_ID + 1]; /* of a member's output (replay/lineage.h) */
     struct krc_replay_progress progress;
     int rc; /* the first failure */
     krc_error error;
@@ -38,6 +40,7 @@ struct krc_replay_part {
     struct krc_tracker tracker;
     struct krc_sink sink;
     struct krc_ledger ledger;
+    struct krc_joined joined;
     struct krc_account committed; /* of all that this history's output holds */
     enum krc_event_type diverged; /* TRUNCATED or RECREATED: and may not go on; else NOTE */
     int64_t told, total;          /* offsets told to `progress` */

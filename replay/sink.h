@@ -93,6 +93,10 @@ int krc_insert_row(struct krc_insert *insert, const struct krc_place *place, int
                    const struct krc_record *record, enum krc_timestamp_type type,
                    struct krc_bytes headers, krc_error *error) KRC_MUST_USE;
 
+/* Deletes those from an offset on, of any history. */
+int krc_delete_rows(struct krc_store *store, const char *topic, int32_t partition, int64_t from,
+                    krc_error *error) KRC_MUST_USE;
+
 /* What stands behind each value of a raw file. */
 struct krc_bytes krc_sink_delimiter(const krc_replay_options *options);
 

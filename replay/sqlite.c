@@ -86,3 +86,17 @@ int krc_insert_row(struct krc_insert *insert, const struct krc_place *place, int
     sqlite3_reset(s);
     return rc;
 }
+
+int krc_delete_rows(struct krc_store *store, const char *topic, int32_t partition, int64_t from,
+                    krc_error *error)
+{
+    static const char sql[] =
+        "DELETE FROM records WHERE topic = ? AND partition = ? AND offset >= ?";
+    sqlite3_stmt *s = NULL;
+    bool ok = sqlite3_prepare_v2(krc_store_connection(store), sql, -1, &s, NULL) == SQLITE_OK &&
+              bind_text(s, 1, topic, strlen(topic)) && bind_number(s, 2, partition) &&
+              bind_number(s, 3, from) && sqlite3_step(s) == SQLITE_DONE;
+    int rc = ok ? KRC_OK : krc_store_fail(store, error, "delete records");
+    sqlite3_finalize(s);
+    return rc;
+}

@@ -123,6 +123,31 @@ int krc_store_get_setting(struct krc_store *store, const char *name, const char 
 int krc_store_set_setting(struct krc_store *store, const char *name, const char *value,
                           krc_error *error) KRC_MUST_USE;
 
+/*
+ * A sink whose group decides: what it has written is pending until the group has confirmed it, or
+ * refused.  krc_store_allow_pending makes the tables for that, outside of a transaction; then,
+ * within one each, krc_store_keep goes before the partition's rows are written as if they were
+ * confirmed, and krc_store_confirm or krc_store_put_back follow.
+ */
+struct krc_pending {
+    const char *topic; /* valid during the call */
+    int32_t partition;
+    int64_t stretch;  /* where this sink took the partition over */
+    int64_t from, to; /* the offset before (-1: none), and the one that is pending */
+};
+int krc_store_allow_pending(struct krc_store *store, krc_error *error) KRC_MUST_USE;
+int krc_store_keep(struct krc_store *store, const char *topic, int32_t partition, int64_t stretch,
+                   krc_error *error) KRC_MUST_USE;
+int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partition,
+                      krc_error *error) KRC_MUST_USE;
+int krc_store_put_back(struct krc_store *store, const char *topic, int32_t partition,
+                       krc_error *error) KRC_MUST_USE;
+
+/* `each` returns 0 to go on; anything else ends the walk and is returned. */
+typedef int krc_store_pending_fn(void *arg, const struct krc_pending *pending);
+int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, void *arg,
+                           krc_error *error) KRC_MUST_USE;
+
 /* The connection, for a sink whose tables lie in the same file; and its last error as a code and a
  * sentence.  `doing`: "write an offset". */
 struct sqlite3 *krc_store_connection(struct krc_store *store);

@@ -1,0 +1,109 @@
+#include "replay/lineage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char magic[] = "krc1", magic_cut[] = "krc1 ...";
+
+/* ---- The text ------------------------------------------------------------------------------- */
+
+static bool read_stretch(const char **text, struct krc_stretch *stretch)
+{
+    int len = 0;
+    if (sscanf(*text, " %16[0-9a-f]@%" SCNd64 "%n", stretch->sink, &stretch->from, &len) < 2 ||
+        len == 0 || strlen(stretch->sink) != KRC_SINK_ID || stretch->from < 0)
+        return false;
+    *text += len;
+    return true;
+}
+
+void krc_lineage_read(struct krc_lineage *lineage, const char *text)
+{
+    *lineage = (struct krc_lineage){.count = 0};
+    if (text == NULL || strncmp(text, magic, sizeof magic - 1) != 0)
+        return;
+    lineage->is_cut = strncmp(text, magic_cut, sizeof magic_cut - 1) == 0;
+    text += lineage->is_cut ? sizeof magic_cut - 1 : sizeof magic - 1;
+    while (lineage->count < KRC_LINEAGE_MOST &&
+           read_stretch(&text, &lineage->stretches[lineage->count]))
+        lineage->count++;
+    if (*text != '\0') /* not what we wrote */
+        *lineage = (struct krc_lineage){.count = 0};
+}
+
+char *krc_lineage_write(const struct krc_lineage *lineage)
+{
+    enum { ENTRY = KRC_SINK_ID + 24 };
+    char *text = malloc(sizeof magic_cut + (size_t)lineage->count * ENTRY);
+    if (text == NULL)
+        return NULL;
+    char *at = stpcpy(text, lineage->is_cut ? magic_cut : magic);
+    for (int i = 0; i < lineage->count; i++)
+        at += sprintf(at, " %s@%" PRId64, lineage->stretches[i].sink, lineage->stretches[i].from);
+    return text;
+}
+
+/* ---- Stretches ------------------------------------------------------------------------------ */
+
+const struct krc_stretch *krc_lineage_last(const struct krc_lineage *lineage)
+{
+    return lineage->count == 0 ? NULL : &lineage->stretches[lineage->count - 1];
+}
+
+static bool is_of(const struct krc_stretch *stretch, const char *sink, int64_t from)
+{
+    return stretch != NULL && stretch->from == from && strcmp(stretch->sink, sink) == 0;
+}
+
+void krc_lineage_add(struct krc_lineage *lineage, const char *sink, int64_t from)
+{
+    if (is_of(krc_lineage_last(lineage), sink, from))
+        return;
+    if (lineage->count == KRC_LINEAGE_MOST) {
+        memmove(lineage->stretches, lineage->stretches + 1,
+                (KRC_LINEAGE_MOST - 1) * sizeof *lineage->stretches);
+        lineage->count--;
+        lineage->is_cut = true;
+    }
+    struct krc_stretch *last = &lineage->stretches[lineage->count++];
+    last->from = from;
+    snprintf(last->sink, sizeof last->sink, "%s", sink);
+}
+
+/* Where the stretch ends that the sink began there; -1: it is not told of. */
+static int64_t end_of(const struct krc_lineage *lineage, const char *sink, int64_t from,
+                      int64_t committed)
+{
+    for (int i = lineage->count - 1; i >= 0; i--)
+        if (is_of(&lineage->stretches[i], sink, from))
+            return i + 1 < lineage->count ? lineage->stretches[i + 1].from : committed;
+    return -1;
+}
+
+/* A stretch of which no commit was taken is in no lineage: the group is still where it began, or
+ * somebody else has begun there. */
+static bool was_never_taken(const struct krc_lineage *lineage, int64_t committed, int64_t stretch)
+{
+    bool covered = committed <= stretch;
+    for (int i = 0; i < lineage->count; i++)
+        covered |= lineage->stretches[i].from <= stretch;
+    return covered;
+}
+
+enum krc_verdict_on_commit krc_lineage_judge(const struct krc_lineage *lineage, int64_t committed,
+                                             const char *sink, int64_t stretch, int64_t from,
+                                             int64_t to)
+{
+    int64_t end = end_of(lineage, sink, stretch, committed);
+    bool was_first = from <= stretch; /* commit of its stretch */
+    if (end >= to)
+        return KRC_TAKEN;
+    if (end >= 0)
+        return end <= (was_first ? stretch : from) ? KRC_NOT_TAKEN : KRC_UNDECIDABLE;
+    if (committed <= from)
+        return KRC_NOT_TAKEN;
+    return was_first && was_never_taken(lineage, committed, stretch) ? KRC_NOT_TAKEN
+                                                                     : KRC_UNDECIDABLE;
+}

@@ -1,0 +1,163 @@
+/*
+ * A replay as a member of a group: partitions come and go as the group says.
+ */
+#include "replay/member.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cluster/member.h"
+#include "replay/job.h"
+
+/* ---- Taking over ---------------------------------------------------------------------------- */
+
+static int refuse(const struct krc_replay_part *part, int64_t stored, krc_error *error)
+{
+    const struct krc_start *group = &part->joined.start;
+    const char *id = part->run->config->group_id, *to = part->run->target.path;
+    if (!group->found)
+        return krc_fail(error, KRC_E_MISMATCH,
+                        "group %s has no committed offset of %s-%d any more (it was deleted, or has "
+                        "expired), and %s has records up to %lld: reading from the beginning would "
+                        "write them again; krc offsets reset --to-offset sets one", id,
+                        part->place.topic, (int)part->place.partition, to, (long long)stored);
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "group %s was set back to offset %lld of %s-%d, and %s has records up to %lld: "
+                    "going on there would write records again; set it forward, or use another "
+                    "target and group", id, (long long)group->offset, part->place.topic,
+                    (int)part->place.partition, to, (long long)stored);
+}
+
+int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_start *start,
+                         krc_error *error)
+{
+    struct krc_joined *joined = &part->joined;
+    const struct krc_stretch *last = krc_lineage_last(&joined->lineage);
+    if (known && (!joined->start.found || joined->start.offset < start->offset))
+        return refuse(part, start->offset, error);
+    if (known && joined->start.offset == start->offset && last != NULL &&
+        strcmp(last->sink, part->run->sink_id) == 0) {
+        joined->stretch = last->from;
+        return 1;
+    }
+    joined->stretch = -1;
+    *start = joined->start;
+    return 0;
+}
+
+/* ---- What is held --------------------------------------------------------------------------- */
+
+static struct krc_replay_part *part_of(const struct krc_replay_job *job,
+                                       const struct krc_held *held)
+{
+    for (size_t i = 0; i < job->count; i++)
+        if (job->parts[i]->place.topic == held->topic->name &&
+            job->parts[i]->place.partition == held->partition)
+            return job->parts[i];
+    return NULL;
+}
+
+static void begin(struct krc_replay_job *job, struct krc_held *held,
+                  const struct krc_net_committed *committed)
+{
+    struct krc_joined joined = {.is_member = true,
+                                .start = {.found = committed->offset >= 0,
+                                          .offset = committed->offset,
+                                          .epoch = committed->epoch,
+                                          .topic_id = committed->topic_id},
+                                .stretch = -1};
+    krc_lineage_read(&joined.lineage, committed->metadata);
+    krc_member_begun(held);
+    krc_replay_begin_part(job, held->topic, held->partition, KRC_STORED, KRC_NO_END, &joined);
+}
+
+static size_t gather_new(const struct krc_membership *member, struct krc_net_committed *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < member->held_count; i++)
+        if (member->held[i].phase == KRC_HELD_NEW)
+            list[count++] = (struct krc_net_committed){.topic = member->held[i].topic,
+                                                       .partition = member->held[i].partition};
+    return count;
+}
+
+/* While the group is asked for offsets, it may take back what it gave. */
+static int begin_new(struct krc_replay_job *job, krc_error *error)
+{
+    struct krc_membership *member = job->net->cluster.member;
+    struct krc_net_committed *list = calloc(member->held_count + 1, sizeof *list);
+    if (list == NULL)
+        return krc_fail_nomem(error, member->held_count * sizeof *list);
+    size_t count = gather_new(member, list);
+    int rc = krc_net_fetch_committed(job->net, list, count, error);
+    for (size_t i = 0; i < count; i++) {
+        struct krc_held *held = krc_member_find(member, list[i].topic, list[i].partition);
+        if (rc >= 0 && held != NULL && held->phase == KRC_HELD_NEW)
+            begin(job, held, &list[i]);
+        free(list[i].metadata);
+    }
+    free(list);
+    return rc;
+}
+
+/* Finishes with one, committed or not, and lets it go.  What is done on the way may change what is
+ * held. */
+static void let_go(struct krc_replay_job *job, const struct krc_held *held)
+{
+    struct krc_membership *member = job->net->cluster.member;
+    struct krc_topic *topic = held->topic;
+    int32_t partition = held->partition;
+    struct krc_replay_part *part = part_of(job, held);
+    krc_error error;
+    if (part != NULL)
+        krc_replay_end_part(job, part,
+                            held->phase == KRC_HELD_LOST
+                                ? krc_fail(&error, KRC_E_FENCED, "the group has given %s-%d to "
+                                           "another member", topic->name, (int)partition)
+                                : KRC_OK,
+                            &error);
+    struct krc_held *still = krc_member_find(member, topic, partition);
+    if (still != NULL && still->phase != KRC_HELD_NEW)
+        krc_member_let_go(member, still);
+}
+
+static struct krc_held *first_to_go(const struct krc_membership *member)
+{
+    for (size_t i = 0; i < member->held_count; i++)
+        if (member->held[i].phase == KRC_HELD_YIELD || member->held[i].phase == KRC_HELD_LOST)
+            return &member->held[i];
+    return NULL;
+}
+
+int krc_replay_member_turn(struct krc_replay_job *job, krc_error *error)
+{
+    struct krc_membership *member = job->net->cluster.member;
+    const struct krc_held *held;
+    krc_member_polled(member);
+    if (member->state == KRC_MEMBER_REFUSED)
+        return krc_member_explain(member, error);
+    if (member->news == job->seen_news)
+        return KRC_OK;
+    job->seen_news = member->news;
+    while ((held = first_to_go(member)) != NULL)
+        let_go(job, held);
+    return begin_new(job, error);
+}
+
+bool krc_replay_member_is_done(const struct krc_replay_job *job)
+{
+    const struct krc_membership *member = job->net->cluster.member;
+    return !job->run->options->follow && job->count == 0 && member->held_count > 0 &&
+           member->state == KRC_MEMBER_STABLE && member->news == job->seen_news;
+}
+
+void krc_replay_member_leave(struct krc_replay_job *job)
+{
+    struct krc_membership *member = job->net->cluster.member;
+    int64_t deadline_ms = krc_loop_now_ms() + 1000;
+    krc_error error;
+    krc_member_leave(member);
+    while (!krc_member_has_left(member) &&
+           krc_net_wait(job->net, deadline_ms, "the coordinator did not answer", &error) >= 0)
+        ;
+}

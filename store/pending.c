@@ -1,0 +1,110 @@
+/*
+ * Commits that a group has yet to confirm: the rows are written as if it had, and those that they
+ * replace are kept beside them, to be put back should it refuse.
+ */
+#include "store/private.h"
+
+static const char tables[] =
+    "CREATE TABLE IF NOT EXISTS pending ( -- what a group has not confirmed yet\n"
+    "  topic TEXT NOT NULL,\n"
+    "  partition INT NOT NULL,\n"
+    "  stretch INT NOT NULL,              -- where this sink took the partition over\n"
+    "  PRIMARY KEY (topic, partition)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+    /* what stood before, as in the tables of which the names they have */
+    "CREATE TABLE IF NOT EXISTS pending_offsets AS SELECT * FROM offsets LIMIT 0;\n"
+    "CREATE TABLE IF NOT EXISTS pending_histories AS SELECT * FROM histories LIMIT 0;\n"
+    "CREATE TABLE IF NOT EXISTS pending_sinks AS SELECT * FROM sinks LIMIT 0;\n";
+
+#define OF_PARTITION " WHERE topic = ?1 AND partition = ?2"
+#define KEEP(table) "INSERT INTO pending_" table " SELECT * FROM " table OF_PARTITION
+#define PUT_BACK(table) \
+    "DELETE FROM " table OF_PARTITION, \
+    "INSERT INTO " table " SELECT * FROM pending_" table OF_PARTITION
+#define FORGET "DELETE FROM pending" OF_PARTITION, "DELETE FROM pending_offsets" OF_PARTITION, \
+    "DELETE FROM pending_histories" OF_PARTITION, "DELETE FROM pending_sinks" OF_PARTITION
+
+static const char *const keep[] = {
+    "INSERT INTO pending VALUES (?1, ?2, ?3)", KEEP("offsets"), KEEP("histories"), KEEP("sinks"),
+    NULL};
+static const char *const put_back[] = {
+    PUT_BACK("offsets"), PUT_BACK("histories"), PUT_BACK("sinks"), FORGET, NULL};
+static const char *const forget[] = {FORGET, NULL};
+
+/* Where a partition was not there before, `from` is null. */
+static const char each_pending[] =
+    "SELECT p.topic, p.partition, p.stretch, b.offset, o.offset FROM pending p"
+    " JOIN offsets o USING (topic, partition) LEFT JOIN pending_offsets b USING (topic, partition)"
+    " ORDER BY p.topic, p.partition";
+
+int krc_store_allow_pending(struct krc_store *store, krc_error *error)
+{
+    return krc_store_execute(store, tables, "make the tables", error);
+}
+
+static int run(struct krc_store *store, const char *sql, const char *topic, int32_t partition,
+               int64_t stretch, krc_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(statement, 1, topic, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int(statement, 2, partition);
+    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(statement) == 3)
+        rc = sqlite3_bind_int64(statement, 3, stretch);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    int failed = rc == SQLITE_DONE ? KRC_OK
+                                   : krc_store_fail(store, error, "write a pending commit");
+    sqlite3_finalize(statement);
+    return failed;
+}
+
+static int run_all(struct krc_store *store, const char *const *sql, const char *topic,
+                   int32_t partition, int64_t stretch, krc_error *error)
+{
+    for (; *sql != NULL; sql++)
+        KRC_TRY(run(store, *sql, topic, partition, stretch, error));
+    return KRC_OK;
+}
+
+int krc_store_keep(struct krc_store *store, const char *topic, int32_t partition, int64_t stretch,
+                   krc_error *error)
+{
+    return run_all(store, keep, topic, partition, stretch, error);
+}
+
+int krc_store_put_back(struct krc_store *store, const char *topic, int32_t partition,
+                       krc_error *error)
+{
+    return run_all(store, put_back, topic, partition, 0, error);
+}
+
+int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partition,
+                      krc_error *error)
+{
+    return run_all(store, forget, topic, partition, 0, error);
+}
+
+int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, void *arg,
+                           krc_error *error)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite3_prepare_v2(store->db, each_pending, -1, &row, NULL), told = 0;
+    while (rc == SQLITE_OK && told == 0 && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        struct krc_pending pending = {
+            .topic = (const char *)sqlite3_column_text(row, 0),
+            .partition = sqlite3_column_int(row, 1),
+            .stretch = sqlite3_column_int64(row, 2),
+            .from = sqlite3_column_type(row, 3) == SQLITE_NULL ? -1 : sqlite3_column_int64(row, 3),
+            .to = sqlite3_column_int64(row, 4),
+        };
+        told = each(arg, &pending);
+        rc = SQLITE_OK;
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+        told = krc_store_fail(store, error, "read pending commits");
+    sqlite3_finalize(row);
+    return told;
+}
