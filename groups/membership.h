@@ -1,7 +1,7 @@
 /*
  * Membership in a group, as a state machine: krc_membership_step(state, event) says where to, and
  * what is to be done.  No I/O, no clock, no memory; the table (groups/table.h) is the only place
- * where the state changes, and what happened picks the event's name.  cluster/group.c drives it.
+ * where the state changes, and what happened picks the event's name.  cluster/member.c drives it.
  */
 #ifndef KRC_GROUPS_MEMBERSHIP_H
 #define KRC_GROUPS_MEMBERSHIP_H

@@ -41,7 +41,7 @@ model: $(BUILD)/model ## walks every state of the offset-tracking machine
 
 # ---- What is generated, and what is public -------------------------------------------------------
 
-GENERATED := docs/offsets.md docs/configuration.md
+GENERATED := docs/offsets.md docs/groups.md docs/configuration.md
 
 $(BUILD)/docs/%.md: $(BUILD)/docs/generate/%.o $(BUILD)/libkrc.a
 	@$(CC) $(ALL_LDFLAGS) $^ -o $(BUILD)/docs/generate/$* $(LIBS)
