@@ -36,7 +36,11 @@ static const char help_text[] =
     "                           committed, position, last stable offset, high watermark, log end\n"
     "      --digest             instead of records, a line for each partition: topic, partition,\n"
     "                           first, next, records, CRC-32C of offsets, times, keys and values\n"
-    "With --store, positions are committed after stdout took the records: at least once.\n"
+    "      --commit             -g: commit to the cluster's group; with --store, too, that is told\n"
+    "                           after the store has it, which decides\n"
+    "      --join               -g: read as a member of the group, which says which partitions, and\n"
+    "                           commit to it\n"
+    "Positions are committed after stdout took the records: at least once.\n"
     "\n";
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -124,7 +128,7 @@ static int take_records(struct reading *r, krc_batch *batch, const struct krc_ba
 static int commit(struct reading *r, krc_error *error)
 {
     int rc = read_flush(r, error);
-    if (rc < 0 || !r->has_store)
+    if (rc < 0 || !r->commits)
         return rc;
     r->commit_at_ms = cmd_clock_ms() + r->commit_interval_ms;
     return krc_commit(r->krc, error);
@@ -140,7 +144,7 @@ static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)
     if (rc == KRC_OK)
         rc = take_records(r, batch, &info, error);
     krc_release(batch);
-    if (rc == KRC_OK && r->has_store && cmd_clock_ms() >= r->commit_at_ms)
+    if (rc == KRC_OK && r->commits && cmd_clock_ms() >= r->commit_at_ms)
         return commit(r, error);
     if (rc == KRC_OK && krc_text_bytes(r->out).len >= OUT_BYTES)
         return read_flush(r, error);
@@ -152,7 +156,7 @@ static int patience(const struct reading *r)
 {
     int64_t asked = r->options->source.timeout_ms, now = cmd_clock_ms();
     int64_t wait = asked < 0 ? INT32_MAX : r->taken_at_ms + asked - now;
-    if (r->has_store && r->commit_at_ms - now < wait)
+    if (r->commits && r->commit_at_ms - now < wait)
         wait = r->commit_at_ms - now;
     return wait < 0 ? 0 : (int)wait;
 }
@@ -199,7 +203,7 @@ static int after_silence(struct reading *r, krc_error *error)
         fputs("krc: stopped before the end\n", stderr);
         return KRC_OK;
     }
-    if (r->has_store && now >= r->commit_at_ms) {
+    if (r->commits && now >= r->commit_at_ms) {
         int rc = commit(r, error);
         if (rc < 0)
             return rc;
@@ -207,10 +211,10 @@ static int after_silence(struct reading *r, krc_error *error)
     return asked >= 0 && now >= r->taken_at_ms + asked ? give_up(r, error) : 1;
 }
 
-/* A broker that denies us is waited for in vain, whatever the partition. */
+/* A broker, or a group, that denies us is waited for in vain, whatever the partition. */
 static bool is_denial(int rc, const krc_error *error)
 {
-    return rc == KRC_E_REFUSED && error->topic[0] == '\0';
+    return (rc == KRC_E_REFUSED || rc == KRC_E_UNSUPPORTED) && error->topic[0] == '\0';
 }
 
 /* Reads until there is no more, or -c is reached.  A partition that fails is told, and the others
@@ -282,18 +286,36 @@ static int follow(struct reading *r, krc_error *error)
     return KRC_OK;
 }
 
-static int begin(struct reading *r, krc_error *error)
+/* The group says which partitions. */
+static int join(struct reading *r, krc_error *error)
+{
+    const struct cmd_selection *selection = &r->options->source.selection;
+    const char **topics = calloc(selection->count + 1, sizeof *topics);
+    if (topics == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < selection->count; i++)
+        topics[i] = cmd_selected_topic(selection, i);
+    int rc = krc_join(r->krc, topics, selection->count, error);
+    free(topics);
+    return rc;
+}
+
+static int assign(struct reading *r, krc_error *error)
 {
     const struct cmd_source *source = &r->options->source;
-    int rc = krc_open(&r->krc, source->config, error);
-    if (rc == KRC_OK)
-        rc = cmd_source_partitions(source, r->krc, &r->parts, &r->count, &r->failed, error);
+    int rc = cmd_source_partitions(source, r->krc, &r->parts, &r->count, &r->failed, error);
     for (size_t i = 0; rc == KRC_OK && i < r->count; i++) {
         const struct krc_replay_partition *part = &r->parts[i];
         rc = krc_assign(r->krc, part->topic, part->partition, part->start, part->until, error);
     }
-    if (rc == KRC_OK && source->follows)
-        rc = follow(r, error);
+    return rc == KRC_OK && source->follows ? follow(r, error) : rc;
+}
+
+static int begin(struct reading *r, krc_error *error)
+{
+    int rc = krc_open(&r->krc, r->options->source.config, error);
+    if (rc == KRC_OK)
+        rc = r->options->joins ? join(r, error) : assign(r, error);
     r->out = krc_text_new();
     r->tallies = calloc(r->count + 1, sizeof *r->tallies);
     if (rc == KRC_OK && (r->out == NULL || r->tallies == NULL))
@@ -308,6 +330,8 @@ static int end(struct reading *r, krc_error *error)
         rc = read_print_digests(r, error);
     if (rc == KRC_OK)
         rc = commit(r, error);
+    if (rc == KRC_OK && r->options->joins)
+        rc = krc_leave(r->krc, error);
     if (rc == KRC_OK && r->options->shows_offsets) {
         rc = read_print_offsets(r, error);
         if (rc == KRC_OK)
@@ -345,7 +369,8 @@ static int read_all(const struct read_options *options)
     struct reading r = {
         .options = options,
         .left = source->max_messages > 0 ? source->max_messages : INT64_MAX,
-        .has_store = krc_config_get(source->config, "offset.store.file") != NULL,
+        .commits = options->joins || options->commits ||
+                   krc_config_get(source->config, "offset.store.file") != NULL,
         .commit_interval_ms =
             strtoll(krc_config_get(source->config, "auto.commit.interval.ms"), NULL, 10),
     };
@@ -371,7 +396,7 @@ static int read_all(const struct read_options *options)
 
 /* ---- The command line ---------------------------------------------------------------------- */
 
-enum { OPT_ENCODING = CMD_OPT_OWN, OPT_DIGEST };
+enum { OPT_ENCODING = CMD_OPT_OWN, OPT_DIGEST, OPT_COMMIT, OPT_JOIN };
 
 static const struct option long_options[] = {
     CMD_SOURCE_OPTIONS,
@@ -379,6 +404,8 @@ static const struct option long_options[] = {
     {"format", required_argument, NULL, 'f'},
     {"encoding", required_argument, NULL, OPT_ENCODING},
     {"digest", no_argument, NULL, OPT_DIGEST},
+    {"commit", no_argument, NULL, OPT_COMMIT},
+    {"join", no_argument, NULL, OPT_JOIN},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -431,6 +458,12 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case 'O':
         options->shows_offsets = true;
         return CMD_DONE;
+    case OPT_COMMIT:
+        options->commits = true;
+        return cmd_set_property(options->source.config, "commit.to.group", "true");
+    case OPT_JOIN:
+        options->joins = true;
+        return CMD_DONE;
     case OPT_ENCODING:
         options->base64 = true;
         return strcmp(value, "base64") == 0 ? CMD_DONE
@@ -444,6 +477,20 @@ static int set_option(struct arguments *arguments, int option, char *value)
     default:
         return cmd_source_option(&options->source, option, value);
     }
+}
+
+static int check_join(const struct read_options *options, bool has_store)
+{
+    const struct cmd_source *source = &options->source;
+    if (has_store)
+        return cmd_usage("read: with --join the group's committed offsets decide: leave out --store");
+    if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
+        return cmd_usage("read: with --join the group says where partitions begin, and it is "
+                         "followed: leave out -o, -e and --until");
+    for (size_t i = 0; i < source->selection.count; i++)
+        if (!cmd_selects_all_of(&source->selection, i))
+            return cmd_usage("read: with --join the group says which partitions: leave out -p");
+    return CMD_DONE;
 }
 
 static int check(struct arguments *arguments, int words, char **word)
@@ -460,6 +507,11 @@ static int check(struct arguments *arguments, int words, char **word)
     if (status != CMD_DONE)
         return status;
     bool is_cluster = cmd_source_is_cluster(&options->source);
+    if ((options->joins || options->commits) && (!is_cluster || !has_group))
+        return cmd_usage("read: --%s is about a cluster's group: name both with -b and -g",
+                         options->joins ? "join" : "commit");
+    if (options->joins && (status = check_join(options, has_store)) != CMD_DONE)
+        return status;
     if (!has_store && !is_cluster && has_group)
         return cmd_usage("read: a group's offsets lie in an offset store: name it with --store");
     if (!has_store && !has_group && options->source.from.kind == CMD_STORED)

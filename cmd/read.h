@@ -19,6 +19,7 @@ struct read_options {
     bool base64;              /* JSON: all byte strings */
     bool unbuffered;
     bool shows_offsets; /* at the end */
+    bool commits, joins;
 };
 
 /* What was delivered of a partition. */
@@ -38,7 +39,7 @@ struct reading {
     size_t count;
     size_t at;        /* the one whose batches come now */
     int64_t left;     /* records until -c is reached */
-    bool has_store;
+    bool commits;
     bool failed;      /* something was told that makes it exit status 1 */
     bool lossy;
     bool stopped;     /* -c was reached, in partition `at` */

@@ -155,7 +155,7 @@ static int commit_to_group(krc *handle, krc_error *error)
     KRC_TRY(krc_group_work_wait(handle, error));
     if (krc_count_news(handle) == 0)
         return KRC_OK;
-    KRC_TRY(krc_group_work_begin(handle, NULL, NULL, error));
+    KRC_TRY(krc_group_work_begin(handle, KRC_WORK_ALL, NULL, NULL, error));
     return krc_group_work_wait(handle, error);
 }
 
@@ -165,7 +165,7 @@ void krc_inform_group(krc *handle)
     krc_error error;
     int rc = handle->is_embedded ? KRC_OK : krc_group_work_wait(handle, &error);
     if (rc >= 0 && handle->group_work == NULL)
-        rc = krc_group_work_begin(handle, NULL, NULL, &error);
+        rc = krc_group_work_begin(handle, KRC_WORK_ALL, NULL, NULL, &error);
     if (rc >= 0 && !handle->is_embedded)
         rc = krc_group_work_wait(handle, &error);
     if (rc < 0)

@@ -170,7 +170,7 @@ static int check(krc *handle, krc_error *error)
 int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
 {
     if (handle->store == NULL && krc_commits_to_group(handle))
-        return krc_group_work_begin(handle, done, arg, error);
+        return krc_group_work_begin(handle, KRC_WORK_ALL, done, arg, error);
     KRC_TRY(check(handle, error));
     size_t size =
         sizeof(struct krc_commit_work) + krc_count_news(handle) * sizeof(struct commit_part);

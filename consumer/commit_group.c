@@ -11,6 +11,7 @@
 struct krc_group_work {
     krc *handle;
     bool informs; /* of what an offset store has; else the member is the store */
+    enum krc_work what;
     struct krc_group_commit commit;
     krc_committed_fn *done; /* NULL: nobody is to be told */
     void *arg;
@@ -62,7 +63,8 @@ static void add_entries(struct krc_group_work *work)
             *count += news_of(handle->parts[i], true, &entries[*count]);
     else
         for (const struct krc_part *p = handle->changed; p != NULL; p = p->next_changed)
-            *count += news_of(p, false, &entries[*count]);
+            if (work->what == KRC_WORK_ALL || p->yields == KRC_PART_WILL_COMMIT)
+                *count += news_of(p, false, &entries[*count]);
     qsort(entries, *count, sizeof *entries, by_topic);
     for (size_t i = 0; i < *count; i++)
         work->stretches[i] = part_of(work, i)->tracker.offsets.stretch;
@@ -96,13 +98,15 @@ static void free_work(struct krc_group_work *work)
     free(work);
 }
 
-int krc_group_work_begin(krc *handle, krc_committed_fn *done, void *arg, krc_error *error)
+int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done, void *arg,
+                         krc_error *error)
 {
     struct krc_group_work *work = NULL;
     if (handle->group_work != NULL)
         return krc_fail(error, KRC_E_BUSY, "a commit is under way");
     int rc = new_work(handle, &work, error);
     if (rc >= 0) {
+        work->what = what;
         work->done = done;
         work->arg = arg;
         add_entries(work);
@@ -140,6 +144,13 @@ static int take_note(struct krc_group_work *work, krc_error *error)
     return rc;
 }
 
+static void end_yielding(krc *handle)
+{
+    for (size_t i = 0; i < handle->part_count; i++)
+        if (handle->parts[i]->yields == KRC_PART_COMMITS)
+            handle->parts[i]->yields = KRC_PART_IS_TRIED;
+}
+
 /* The answer has come, or nobody waits for it any more (`rc` and `error` say why). */
 static int end_work(krc *handle, int rc, krc_error *error)
 {
@@ -147,6 +158,7 @@ static int end_work(krc *handle, int rc, krc_error *error)
     handle->group_work = NULL;
     if (rc >= 0)
         rc = take_note(work, error);
+    end_yielding(handle);
     error->code = rc < 0 ? rc : KRC_OK;
     bool was_in_callback = handle->in_callback;
     handle->in_callback = true;

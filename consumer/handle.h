@@ -24,7 +24,12 @@ struct krc_part {
         KRC_PART_DONE,
     } state;
     bool paused;
-    bool was_tried;   /* it is to be given up to the group, and its last commit was begun */
+    enum {
+        KRC_PART_STAYS,
+        KRC_PART_WILL_COMMIT, /* once more, before it is given up to the group */
+        KRC_PART_COMMITS,
+        KRC_PART_IS_TRIED,
+    } yields;
     int64_t informed; /* the offset that the group's commits have; -1 */
     bool is_placed; /* its topic's metadata has it, and names it as the reader */
     bool loaded; /* what the store has of it was looked up */
@@ -180,7 +185,8 @@ bool krc_commits_to_group(const krc *handle);
 void krc_inform_group(krc *handle);
 
 /* Begins to commit what is acknowledged, or, where there is a store, what that has.  KRC_E_BUSY: one is under way.  KRC_E_FENCED. */
-int krc_group_work_begin(krc *handle, krc_committed_fn *done, void *arg,
+enum krc_work { KRC_WORK_ALL, KRC_WORK_YIELDING /* of partitions that WILL_COMMIT alone */ };
+int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done, void *arg,
                          krc_error *error) KRC_MUST_USE;
 /* Whether the one that was under way is over just now; then `done` was called, and what came of
  * it is in `rc`. */

@@ -88,31 +88,42 @@ static bool is_committed(const struct krc_part *part)
 }
 
 /* The application is told, and has its turn; when it comes again, and has no batch of it any more,
- * what it has acknowledged is committed. */
-static int give_up(krc *handle, struct krc_held *held, krc_error *error)
+ * what it has acknowledged is committed.  What then is not is delivered again, elsewhere. */
+static void give_up(krc *handle, struct krc_held *held)
 {
     struct krc_part *part = part_of(handle, held);
-    if (part == NULL) { /* the application has unassigned it */
-        krc_member_let_go(handle->net->cluster.member, held);
-        return KRC_OK;
-    }
-    if (!held->seen) {
+    if (part != NULL && !held->seen) {
         held->seen = true;
         krc_part_pause(part, true);
         tell(handle, held, KRC_EVENT_REVOKED,
              "the group gives it to another member: what is acknowledged by the next krc_poll is "
              "committed before");
-        return KRC_OK;
+    } else if (part != NULL && (is_out(handle, part) || part->yields == KRC_PART_COMMITS)) {
+        return;
+    } else if (part != NULL && part->yields == KRC_PART_STAYS && !is_committed(part)) {
+        part->yields = KRC_PART_WILL_COMMIT;
+    } else if (part == NULL || part->yields != KRC_PART_WILL_COMMIT) {
+        if (part != NULL)
+            krc_part_remove(part);
+        krc_member_let_go(handle->net->cluster.member, held);
     }
-    if (is_out(handle, part) || handle->group_work != NULL)
-        return KRC_OK;
-    if (!is_committed(part) && !part->was_tried) {
-        part->was_tried = true; /* what then is not committed is delivered again, elsewhere */
-        return krc_group_work_begin(handle, NULL, NULL, error);
-    }
-    krc_part_remove(part);
-    krc_member_let_go(handle->net->cluster.member, held);
-    return KRC_OK;
+}
+
+/* Those that are ready to be given up are committed together. */
+static void commit_before(krc *handle)
+{
+    bool any = false;
+    krc_error error;
+    for (size_t i = 0; i < handle->part_count; i++)
+        any |= handle->parts[i]->yields == KRC_PART_WILL_COMMIT;
+    if (!any || handle->group_work != NULL)
+        return;
+    int rc = krc_group_work_begin(handle, KRC_WORK_YIELDING, NULL, NULL, &error);
+    for (size_t i = 0; i < handle->part_count; i++)
+        if (handle->parts[i]->yields == KRC_PART_WILL_COMMIT)
+            handle->parts[i]->yields = rc < 0 ? KRC_PART_IS_TRIED : KRC_PART_COMMITS;
+    if (rc < 0)
+        krc_note_topic(handle, "", error.message);
 }
 
 static int look_at(krc *handle, struct krc_held *held, krc_error *error)
@@ -121,7 +132,8 @@ static int look_at(krc *handle, struct krc_held *held, krc_error *error)
     case KRC_HELD_NEW:
         return begin(handle, held, error);
     case KRC_HELD_YIELD:
-        return give_up(handle, held, error);
+        give_up(handle, held);
+        break;
     case KRC_HELD_LOST:
         drop(handle, held);
         break;
@@ -161,6 +173,7 @@ int krc_group_turn(krc *handle, krc_error *error)
         return KRC_OK;
     note_poll(handle, member);
     KRC_TRY(look_at_all(handle, member, error));
+    commit_before(handle);
     if (member->state != KRC_MEMBER_REFUSED || handle->told_refused)
         return KRC_OK;
     handle->told_refused = handle->is_embedded;

@@ -14,7 +14,9 @@ static const char tables[] =
     /* what stood before, as in the tables of which the names they have */
     "CREATE TABLE IF NOT EXISTS pending_offsets AS SELECT * FROM offsets LIMIT 0;\n"
     "CREATE TABLE IF NOT EXISTS pending_histories AS SELECT * FROM histories LIMIT 0;\n"
-    "CREATE TABLE IF NOT EXISTS pending_sinks AS SELECT * FROM sinks LIMIT 0;\n";
+    "CREATE TABLE IF NOT EXISTS pending_sinks AS SELECT * FROM sinks LIMIT 0;\n"
+    /* accounts of stretches that have ended */
+    "CREATE TABLE IF NOT EXISTS stretches AS SELECT * FROM histories LIMIT 0;\n";
 
 #define OF_PARTITION " WHERE topic = ?1 AND partition = ?2"
 #define KEEP(table) "INSERT INTO pending_" table " SELECT * FROM " table OF_PARTITION
@@ -26,8 +28,10 @@ static const char tables[] =
 
 static const char *const keep[] = {
     "INSERT INTO pending VALUES (?1, ?2, ?3)", KEEP("offsets"), KEEP("histories"), KEEP("sinks"),
-    NULL};
+    "INSERT INTO stretches SELECT * FROM histories" OF_PARTITION " AND from_offset <> ?3", NULL};
 static const char *const put_back[] = {
+    "DELETE FROM stretches" OF_PARTITION
+    " AND from_offset IN (SELECT from_offset FROM pending_histories" OF_PARTITION ")",
     PUT_BACK("offsets"), PUT_BACK("histories"), PUT_BACK("sinks"), FORGET, NULL};
 static const char *const forget[] = {FORGET, NULL};
 
@@ -36,6 +40,11 @@ static const char each_pending[] =
     "SELECT p.topic, p.partition, p.stretch, b.offset, o.offset FROM pending p"
     " JOIN offsets o USING (topic, partition) LEFT JOIN pending_offsets b USING (topic, partition)"
     " ORDER BY p.topic, p.partition";
+
+/* 0, where nothing of it was written; the present stretch is in histories. */
+static const char first_stretch[] =
+    "SELECT min(from_offset) FROM (SELECT topic, partition, from_offset FROM stretches"
+    " UNION ALL SELECT topic, partition, from_offset FROM histories)" OF_PARTITION;
 
 int krc_store_allow_pending(struct krc_store *store, krc_error *error)
 {
@@ -58,6 +67,24 @@ static int run(struct krc_store *store, const char *sql, const char *topic, int3
     int failed = rc == SQLITE_DONE ? KRC_OK
                                    : krc_store_fail(store, error, "write a pending commit");
     sqlite3_finalize(statement);
+    return failed;
+}
+
+int krc_store_first_stretch(struct krc_store *store, const char *topic, int32_t partition,
+                            int64_t *from, krc_error *error)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite3_prepare_v2(store->db, first_stretch, -1, &row, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text(row, 1, topic, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int(row, 2, partition);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        *from = sqlite3_column_int64(row, 0);
+    int failed = rc == SQLITE_ROW ? KRC_OK : krc_store_fail(store, error, "read stretches");
+    sqlite3_finalize(row);
     return failed;
 }
 

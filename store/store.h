@@ -143,6 +143,11 @@ int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partit
 int krc_store_put_back(struct krc_store *store, const char *topic, int32_t partition,
                        krc_error *error) KRC_MUST_USE;
 
+/* Where the first of a partition's stretches begins; the account of each but the present one is in
+ * the table "stretches". */
+int krc_store_first_stretch(struct krc_store *store, const char *topic, int32_t partition,
+                            int64_t *from, krc_error *error) KRC_MUST_USE;
+
 /* `each` returns 0 to go on; anything else ends the walk and is returned. */
 typedef int krc_store_pending_fn(void *arg, const struct krc_pending *pending);
 int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, void *arg,
