@@ -32,6 +32,7 @@ static const char help_text[] =
     "                           second without data\n"
     "      --new-history        go on into TOPIC-PARTITION.h2... where the log was truncated\n"
     "                           below what was written, or the topic made again\n"
+    "  -g G --commit           a cluster: tell group G what was committed here, which decides\n"
     "  -g G --join             a cluster: as a member of group G, whose members share the topics, each\n"
     "                           with an output of its own (their own --to). The group's committed\n"
     "                           offset decides, so that no record is in two outputs or in none,\n"
@@ -49,6 +50,7 @@ struct arguments {
     struct cmd_account *accounts;
     char **names; /* the accounts' topics, in the order of the results */
     size_t account_count;
+    bool commits; /* to the group, too */
     bool failed, lossy;
     bool told;    /* what krc_replay fails of */
     bool gave_up; /* nothing came for --timeout-ms */
@@ -264,6 +266,7 @@ enum {
     OPT_JOBS,
     OPT_FOLLOW,
     OPT_NEW_HISTORY,
+    OPT_COMMIT,
     OPT_JOIN,
     OPT_RECOVER,
 };
@@ -278,6 +281,7 @@ static const struct option long_options[] = {
     {"jobs", required_argument, NULL, OPT_JOBS},
     {"follow", no_argument, NULL, OPT_FOLLOW},
     {"new-history", no_argument, NULL, OPT_NEW_HISTORY},
+    {"commit", no_argument, NULL, OPT_COMMIT},
     {"join", no_argument, NULL, OPT_JOIN},
     {"recover", no_argument, NULL, OPT_RECOVER},
     {"help", no_argument, NULL, 'h'},
@@ -370,6 +374,9 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case OPT_NEW_HISTORY:
         options->new_history = true;
         return CMD_DONE;
+    case OPT_COMMIT:
+        arguments->commits = true;
+        return cmd_set_property(arguments->source.config, "commit.to.group", "true");
     case OPT_RECOVER:
         options->recover = true;
         options->join = true;
@@ -393,8 +400,8 @@ static int check_join(const struct arguments *arguments)
 {
     const struct cmd_source *source = &arguments->source;
     const struct cmd_selection *selection = &source->selection;
-    if (!cmd_source_is_cluster(source) || krc_config_get(source->config, "group.id") == NULL)
-        return cmd_usage("replay: --join is joining a group of a cluster: name both with -b and -g");
+    if (arguments->commits)
+        return cmd_usage("replay: --join commits to the group: leave out --commit");
     if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
         return cmd_usage("replay: with --join the group says where partitions begin, and they are "
                          "read to their end: leave out -o, --until and -e");
@@ -418,6 +425,11 @@ static int check(struct arguments *arguments, int words, char **word)
     if (options->base64 &&
         (options->format != KRC_REPLAY_JSONL || strncmp(options->to, "sqlite:", 7) == 0))
         return cmd_usage("replay: --encoding base64 goes with --format jsonl");
+    bool has_group = cmd_source_is_cluster(source) &&
+                     krc_config_get(source->config, "group.id") != NULL;
+    if ((options->join || arguments->commits) && !has_group)
+        return cmd_usage("replay: --%s is about a cluster's group: name both with -b and -g",
+                         options->join ? "join" : "commit");
     int status = options->join ? check_join(arguments) : CMD_DONE;
     if (status != CMD_DONE)
         return status;

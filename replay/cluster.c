@@ -153,6 +153,7 @@ void krc_replay_begin_part(struct krc_replay_job *job, struct krc_topic *topic, 
     job->parts[job->count++] = part;
     topic->partitions[partition].reader = job;
     krc_replay_init(part, run, &place, start, until_of(run, until));
+    part->net = job->net;
     if (joined != NULL)
         part->joined = *joined;
     rc = krc_netsource_new(&source, &job->net->cluster, topic, partition, run->config, job->codecs,

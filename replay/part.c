@@ -128,6 +128,8 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
     krc_sink_committed(&part->sink);
     if (run->writer == part)
         run->writer = NULL;
+    if (!part->joined.is_member)
+        krc_replay_inform(part, point);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
     return krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch, point->offset,
                                  error);

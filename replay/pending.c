@@ -148,7 +148,7 @@ int64_t krc_replay_stretch(const struct krc_replay_part *part)
 static int commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
                            const char *metadata, krc_error *error)
 {
-    struct krc_net *net = part->run->net;
+    struct krc_net *net = part->net;
     struct krc_commit_entry entry = {
         .topic = krc_topic_having(&net->cluster, part->place.topic, part->place.partition),
         .partition = part->place.partition,

@@ -36,6 +36,8 @@ struct krc_replay_run {
 struct krc_replay_part {
     struct krc_replay_run *run;
     int64_t start, until; /* as they were asked for */
+    struct krc_net *net; /* a cluster: the job's; NULL: a log folder */
+    bool could_not_inform;
     struct krc_place place;
     struct krc_tracker tracker;
     struct krc_sink sink;
@@ -69,6 +71,9 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error) KRC_MUST_U
  * result told.  Returns what came of the whole. */
 int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error) KRC_MUST_USE;
 void krc_replay_close(struct krc_replay_part *part);
+
+/* "commit.to.group": it is committed to the group, too; that this fails is only told. */
+void krc_replay_inform(struct krc_replay_part *part, const struct krc_point *point);
 
 /* ---- After the last commit of a partition: replay/closing.c --------------------------------- */
 
