@@ -154,6 +154,56 @@ struct krc_lag {
 int krc_measure_lag(krc *krc, struct krc_lag *lags, size_t count, bool exact,
                     krc_error *error) KRC_MUST_USE;
 
+/* ---- Migration ----------------------------------------------------------------------------- */
+
+/* How sure it is where a group goes on elsewhere. */
+enum krc_verdict {
+    KRC_NOT_FOUND,    /* there is no place, and nothing is to be changed */
+    KRC_BY_TIMESTAMP, /* an earlier place: records that were processed come again */
+    KRC_EXACT,        /* where the record at the committed offset lies, or where nothing comes again
+                         for another reason that is proven */
+    KRC_SAME,         /* the offset means the same there: nothing was looked up */
+};
+const char *krc_verdict_name(enum krc_verdict verdict); /* "exact", "by timestamp", ... */
+
+/* A committed offset that is to be carried from one log into a copy of it. */
+struct krc_migration {
+    const char *topic;
+    int32_t partition;
+    struct krc_uuid topic_id; /* of the topic that was committed; all zero: unknown */
+    int64_t committed;
+
+    /* the answer */
+    enum krc_verdict verdict;
+    int64_t offset;        /* to be committed there; -1: none was found */
+    int64_t record_offset; /* of the next record that would be delivered here; -1: none */
+    int before, after;     /* how many of its neighbours agree there, 8 at most */
+    bool by_neighbours;    /* exact: for others have the same content, which neighbours decided */
+    bool timeless;         /* timestamps differ on the copy, and were left out */
+    int64_t again;         /* processed records that come again, at most, of those that are there
+                              now; -1: not known */
+    char evidence[512];    /* one sentence, or, where it was not found, why */
+};
+
+struct krc_migrate_options {
+    bool same_offsets; /* offsets mean the same there, whatever ids say */
+    bool timeless;     /* the copy has timestamps of its own */
+    int64_t window_ms; /* how far timestamps go back within a log, at most */
+};
+
+/*
+ * Looks for the place in a copy of the log where a group goes on as it would have gone on here:
+ * none of the records that would still be delivered lies before it, and in doubt it is an earlier
+ * one (admin/migrate_match.h says what that rests on).  The same offset where cluster and topic
+ * are the same; else records are compared by content: key, value, headers, timestamp.
+ *
+ * Both read committed only, and nothing is assigned to them; of clusters the topics were loaded.
+ * Either may be NULL where `same_offsets` is set.  What goes wrong with the partition is
+ * KRC_NOT_FOUND with the reason; errors are those that concern all: KRC_E_NOMEM.
+ */
+int krc_migrate(krc *from, krc *to, const struct krc_migrate_options *options,
+                struct krc_migration *migration, krc_error *error) KRC_MUST_USE;
+
 /* ---- Transactions -------------------------------------------------------------------------- */
 
 enum krc_transaction_state {
