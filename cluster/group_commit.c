@@ -9,8 +9,9 @@ static bool still_held(const struct krc_group_commit *commit)
     const struct krc_membership *member = commit->member;
     if (member == NULL)
         return true;
-    if (!krc_membership_holds(member->state))
-        return false;
+    if (!krc_membership_holds(member->state) || member->member_id == NULL ||
+        member->losses != commit->losses)
+        return false; /* what we hold by now, others may have had in between */
     for (size_t i = 0; i < commit->count; i++) {
         const struct krc_held *held =
             krc_member_find(member, commit->entries[i].topic, commit->entries[i].partition);
@@ -176,20 +177,36 @@ static bool all_have_ids(const struct krc_group_commit *commit)
     return true;
 }
 
+/* The member may be somebody else before the request is answered. */
+static bool put_member(struct krc_group_commit *commit)
+{
+    const struct krc_membership *member = commit->member;
+    if (member == NULL)
+        return true;
+    size_t len = strlen(member->member_id);
+    uint8_t *id = krc_arena_take(&commit->arena, len + 1);
+    if (id == NULL)
+        return false;
+    memcpy(id, member->member_id, len);
+    commit->request.member_id = (struct krc_bytes){id, len};
+    commit->request.member_epoch = member->epoch;
+    commit->request.instance_id = krc_bytes_or_null(member->settings.instance_id);
+    return true;
+}
+
 int krc_group_commit_begin(struct krc_group_commit *commit, struct krc_cluster *cluster,
                            krc_error *error)
 {
     struct krc_membership *member = commit->member;
-    bool is_member = member != NULL && member->member_id != NULL;
+    commit->losses = member == NULL ? 0 : member->losses;
     if (!still_held(commit))
         return krc_fail(error, KRC_E_FENCED, "the group has taken partitions away before their "
                         "offsets were committed");
     commit->request = (struct krc_offset_commit_request){
         .group = krc_bytes_of(commit->coordinator->key),
-        .member_epoch = is_member ? member->epoch : -1,
-        .member_id = krc_bytes_of(is_member ? member->member_id : ""),
-        .instance_id = krc_bytes_or_null(member != NULL ? member->settings.instance_id : "")};
-    if (!put_entries(commit))
+        .member_epoch = -1,
+        .member_id = krc_bytes_of("")};
+    if (!put_member(commit) || !put_entries(commit))
         return krc_fail_nomem(error, commit->count * sizeof *commit->entries);
     commit->call = (struct krc_call){.coordinator = commit->coordinator,
                                      .node_id = -1,

@@ -27,6 +27,7 @@ struct krc_group_commit {
                              KRC_E_REFUSED: at least one entry has an error code; or an error */
     struct krc_offset_commit_request request;
     struct krc_arena arena;
+    uint64_t losses; /* the member's, when it was begun */
 };
 
 /* The first fields, up to `count`, are set, the others zero. */

@@ -158,22 +158,23 @@ enum krc_member_event krc_member_judge_assignment(struct krc_membership *member)
 
 static void share(struct krc_membership *member)
 {
+    uint64_t before = member->news;
     for (size_t i = member->held_count; i-- > 0;) {
         struct krc_held *held = &member->held[i];
         if (is_assigned(member, held))
             continue;
+        member->news += held->phase != KRC_HELD_YIELD;
         if (held->phase == KRC_HELD_NEW)
             remove_held(member, held);
         else if (held->phase == KRC_HELD_OURS)
             held->phase = KRC_HELD_YIELD;
-        member->news++;
     }
     for (size_t i = 0; i < member->assigned_count; i++) {
         const struct krc_assigned *a = &member->assigned[i];
         if (a->topic != NULL && krc_member_find(member, a->topic, a->partition) == NULL)
             hold(member, a->topic, a->partition);
     }
-    if (member->state == KRC_MEMBER_STABLE)
+    if (member->state == KRC_MEMBER_STABLE && member->news != before)
         member->tells_held = true;
 }
 
@@ -194,27 +195,11 @@ static void join(struct krc_membership *member)
         krc_member_beat_consumer(member);
 }
 
-/* Under the id that it had, a classic coordinator would refuse us again. */
 static void join_anew(struct krc_membership *member)
 {
-    if (member->settings.is_classic) {
-        free(member->member_id);
-        member->member_id = NULL;
-    }
     member->epoch = member->settings.is_classic ? -1 : 0;
     forget_assignment(member);
     join(member);
-}
-
-static void leave(struct krc_membership *member)
-{
-    krc_call_drop(&member->call);
-    if (member->settings.is_classic)
-        krc_member_leave_classic(member);
-    else
-        krc_member_leave_consumer(member);
-    let_all_go(member, KRC_HELD_LOST);
-    forget_assignment(member);
 }
 
 static void drop_all(struct krc_membership *member)
@@ -222,6 +207,16 @@ static void drop_all(struct krc_membership *member)
     krc_call_drop(&member->call);
     let_all_go(member, KRC_HELD_LOST);
     forget_assignment(member);
+    member->losses++;
+}
+
+static void leave(struct krc_membership *member)
+{
+    drop_all(member);
+    if (member->settings.is_classic)
+        krc_member_leave_classic(member);
+    else
+        krc_member_leave_consumer(member);
 }
 
 static void perform(struct krc_membership *member, enum krc_member_doing doing)
@@ -324,6 +319,15 @@ bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_i
     return true;
 }
 
+struct krc_bytes krc_member_give_up_name(struct krc_membership *member)
+{
+    krc_call_drop(&member->farewell);
+    free(member->farewell_id);
+    member->farewell_id = member->member_id;
+    member->member_id = NULL;
+    return krc_bytes_of(member->farewell_id);
+}
+
 void krc_member_send(struct krc_membership *member, enum krc_api_name api, const void *request,
                     int64_t wait_ms, krc_call_taker *take)
 {
@@ -344,10 +348,10 @@ void krc_member_send(struct krc_membership *member, enum krc_api_name api, const
 void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
                          const void *request, krc_call_taker *take)
 {
-    krc_call_drop(&member->farewell);
+    bool is_classic = member->settings.is_classic; /* then a JoinGroup may wait on the other one */
     member->farewell = (struct krc_call){.coordinator = member->coordinator,
                                          .node_id = -1,
-                                         .purpose = KRC_FOR_GROUP,
+                                         .purpose = is_classic ? KRC_FOR_QUESTIONS : KRC_FOR_GROUP,
                                          .api = api,
                                          .request = request,
                                          .once = true,
@@ -487,6 +491,7 @@ void krc_member_close(struct krc_membership *member)
     free(member->topics);
     free(member->regex);
     free(member->member_id);
+    free(member->farewell_id);
     free(member->held);
     krc_buffer_free(&member->bytes);
     krc_arena_free(&member->arena);

@@ -69,6 +69,7 @@ struct krc_membership {
     struct krc_held *held; /* sorted by topic and partition */
     size_t held_count;
     uint64_t news;                 /* counts what an owner has to look at */
+    uint64_t losses;               /* counts when all that was held was lost */
     struct krc_assigned *assigned; /* the newest assignment */
     size_t assigned_count, unresolved;
     uint64_t resolved_at; /* the metadata's generation */
@@ -82,7 +83,8 @@ struct krc_membership {
         struct krc_sync_group_request sync;
         struct krc_heartbeat_request beat;
     } request;
-    struct krc_call farewell; /* the request to leave */
+    struct krc_call farewell; /* the request to leave... */
+    char *farewell_id;        /* ...as who */
     union {
         struct krc_consumer_group_heartbeat_request consumer;
         struct krc_leave_group_request classic;
@@ -167,6 +169,9 @@ void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
 
 /* Copies; false: out of memory. */
 bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_id);
+
+/* We are that no more: the id, which is there, is the farewell's. */
+struct krc_bytes krc_member_give_up_name(struct krc_membership *member);
 
 /* Replaces the newest assignment by an empty one with room; then adds to it.  false: out of
  * memory. */

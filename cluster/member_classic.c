@@ -32,8 +32,12 @@ static enum krc_call_verdict judge(struct krc_membership *member, int16_t code)
     case KRC_KAFKA_REBALANCE_IN_PROGRESS:
         member->event = rebalance(member);
         return KRC_CALL_DONE;
-    case KRC_KAFKA_UNKNOWN_MEMBER_ID:
-    case KRC_KAFKA_ILLEGAL_GENERATION:
+    case KRC_KAFKA_UNKNOWN_MEMBER_ID: /* we are to be somebody else */
+        free(member->member_id);
+        member->member_id = NULL;
+        member->event = KRC_MEMBER_ON_FENCED;
+        return KRC_CALL_DONE;
+    case KRC_KAFKA_ILLEGAL_GENERATION: /* as somebody else, we would be in the group twice */
         member->event = KRC_MEMBER_ON_FENCED;
         return KRC_CALL_DONE;
     default:
@@ -342,6 +346,6 @@ void krc_member_leave_classic(struct krc_membership *member)
         return;
     member->farewell_request.classic =
         (struct krc_leave_group_request){.group = krc_bytes_of(member->settings.group),
-                                         .member_id = krc_bytes_of(member->member_id)};
+                                         .member_id = krc_member_give_up_name(member)};
     krc_member_farewell(member, KRC_API_LEAVE_GROUP, &member->farewell_request.classic, parted);
 }

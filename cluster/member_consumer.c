@@ -167,7 +167,7 @@ void krc_member_leave_consumer(struct krc_membership *member)
         return;
     member->farewell_request.consumer = (struct krc_consumer_group_heartbeat_request){
         .group = krc_bytes_of(member->settings.group),
-        .member_id = krc_bytes_of(member->member_id),
+        .member_id = krc_member_give_up_name(member),
         .member_epoch = is_static ? KRC_MEMBER_LEAVES_FOR_NOW : KRC_MEMBER_LEAVES,
         .instance_id = krc_bytes_or_null(member->settings.instance_id),
         .rebalance_timeout_ms = -1,

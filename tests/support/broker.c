@@ -1,4 +1,4 @@
-#include "tests/support/broker.h"
+#include "tests/support/coordinator.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -73,6 +73,8 @@ static struct krc_metadata_partition describe_partition(struct world_topic *topi
 static struct krc_metadata_topic describe_topic(struct krc_bytes name, int16_t version)
 {
     struct world_topic *topic = world_find(name);
+    if (world.is_hidden && topic == &world.topics[world.topic_count - 1])
+        topic = NULL;
     if (topic == NULL || topic->error_code != 0)
         return (struct krc_metadata_topic){
             .error_code =
@@ -98,7 +100,7 @@ static void answer_metadata(const struct broker_request *r, struct krc_metadata_
         return;
     add_brokers(response);
     response->cluster_id = build_text("world");
-    response->topic_count = all ? world.topic_count : request->topic_count;
+    response->topic_count = all ? world.topic_count - world.is_hidden : request->topic_count;
     response->topics = take((size_t)response->topic_count, sizeof *response->topics);
     for (int32_t i = 0; i < response->topic_count; i++)
         response->topics[i] =
@@ -322,6 +324,25 @@ void broker_take(struct broker_request *r, int32_t node, const uint8_t *frame, s
     ck_assert_int_eq(frame_read_request(copy, len, &r->frame, &r->arena), KRC_OK);
     if (r->frame.api == KRC_API_FETCH)
         broker_begin_fetch(r);
+    else if (group_knows(r->frame.api))
+        group_describe(r);
+}
+
+void broker_begin(struct broker_request *r)
+{
+    if (!r->is_begun && group_knows(r->frame.api))
+        group_take(r);
+    r->is_begun = true;
+}
+
+int64_t broker_patience_ms(const struct broker_request *r)
+{
+    enum { SYNC_MS = 60000 };
+    if (r->frame.api == KRC_API_FETCH)
+        return ((struct krc_fetch_request *)r->frame.body)->max_wait_ms;
+    if (r->frame.api == KRC_API_JOIN_GROUP)
+        return ((struct krc_join_group_request *)r->frame.body)->rebalance_timeout_ms;
+    return r->frame.api == KRC_API_SYNC_GROUP ? SYNC_MS : 0;
 }
 
 void broker_drop(struct broker_request *r)
@@ -363,7 +384,8 @@ static void fill(struct broker_request *r, void *response)
         answer_sasl_authenticate(r, response);
         break;
     default:
-        ck_abort_msg("nobody asks for this here");
+        ck_assert_msg(group_knows(r->frame.api), "nobody asks for this here");
+        group_answer(r, response);
     }
 }
 
@@ -465,4 +487,6 @@ void broker_describe(const struct broker_request *r, bool details, char *text, s
         describe_list_offsets(r->frame.body, text, size);
     else if (r->frame.api == KRC_API_OFFSET_FOR_LEADER_EPOCH)
         describe_epochs(r->frame.body, text, size);
+    else if (group_knows(r->frame.api))
+        add(text, size, "%s", r->says);
 }

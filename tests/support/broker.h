@@ -12,8 +12,11 @@ struct broker_request {
     int32_t node;
     struct krc_arena arena; /* of what was read out of the frame */
     struct frame_request frame;
+    bool is_begun;
+    int16_t error_code; /* that is known before it is answered: of the session, or the group */
+    char member_id[64]; /* of a group's member: whose it is */
+    char says[256];     /* to the group, as text */
     /* Fetch: */
-    int16_t error_code; /* of the session */
     struct world_session *session; /* NULL: without one */
     bool is_full;                  /* all its partitions are answered */
     struct world_part parts[WORLD_PARTS];
@@ -24,8 +27,13 @@ struct broker_request {
 void broker_take(struct broker_request *request, int32_t node, const uint8_t *frame, size_t len);
 void broker_drop(struct broker_request *request);
 
-/* Whether it is answered at once; else it waits for news (fetches only). */
+/* Its turn has come: a broker looks at one request of a connection at a time.  Again is nothing. */
+void broker_begin(struct broker_request *request);
+
+/* Whether it is answered at once; else it waits for news, or for a group's other members: for so
+ * long at most. */
 bool broker_has_news(const struct broker_request *request);
+int64_t broker_patience_ms(const struct broker_request *request);
 
 /* Appends the answer's frame. */
 void broker_answer(struct broker_request *request, struct krc_buffer *out);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/support/broker.h"
+#include "tests/support/coordinator.h"
 
 static const struct krc_fetch_request *body_of(const struct broker_request *r)
 {
@@ -227,6 +227,8 @@ static bool is_met(const struct broker_request *r, const struct world_fault *fau
 
 bool broker_has_news(const struct broker_request *r)
 {
+    if (group_knows(r->frame.api))
+        return group_has_news(r);
     if (r->frame.api != KRC_API_FETCH || r->error_code != 0)
         return true;
     for (size_t i = 0; i < sizeof world.faults / sizeof *world.faults; i++)

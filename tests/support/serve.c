@@ -121,6 +121,7 @@ static void take_request(struct client *c)
     if (c->waits || c->in.len < size + 4)
         return;
     broker_take(&c->request, c->node, c->in.data + 4, size);
+    broker_begin(&c->request);
     c->in.len -= size + 4;
     memmove(c->in.data, c->in.data + size + 4, c->in.len);
     c->waits = true;
@@ -130,7 +131,8 @@ static void take_request(struct client *c)
 
 static void answer(struct client *c)
 {
-    bool is_late = now_ms() >= c->came_ms + PATIENCE_MS;
+    bool is_late = c->waits && c->request.frame.api == KRC_API_FETCH &&
+                   now_ms() >= c->came_ms + PATIENCE_MS;
     if (!c->waits || world.nodes[c->node].is_mute ||
         (!is_late && !broker_has_news(&c->request)))
         return;

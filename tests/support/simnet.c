@@ -162,9 +162,7 @@ static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, si
     broker_take(&p->request, link->node, bytes + 4, len - 4);
     note_request(&p->request);
     p->came_ms = sim.now_ms;
-    p->due_ms = sim.now_ms + 1;
-    if (p->request.frame.api == KRC_API_FETCH)
-        p->due_ms += ((struct krc_fetch_request *)p->request.frame.body)->max_wait_ms;
+    p->due_ms = sim.now_ms + 1 + broker_patience_ms(&p->request);
 }
 
 static void close_link(void *io, struct krc_conn *conn)
@@ -230,6 +228,9 @@ static void spoil(struct sim_link *link, size_t start, int fate)
     } else if (fate == SIM_HUGE) {
         krc_put_be32(out->data + start, 0x7FFFFFFF);
         out->len = start + 4;
+    } else if (fate == SIM_DONE) {
+        out->len = start;
+        link->ends = true;
     }
 }
 
@@ -263,11 +264,19 @@ static bool may_answer(const struct pending *p)
            (sim.now_ms >= p->due_ms || broker_has_news(&p->request));
 }
 
+/* Whether it is answered now. */
+static bool begin_and_see(struct pending *p)
+{
+    if (sim.now_ms >= p->came_ms + 1)
+        broker_begin(&p->request);
+    return may_answer(p);
+}
+
 /* In the order of the requests, unless that is to be wrong. */
 static void answer_requests(struct sim_link *link)
 {
     while (link->conn != NULL && link->pending_count > 0 && !link->ends && !link->is_silent &&
-           !world.nodes[link->node].is_mute && may_answer(&link->pending[0])) {
+           !world.nodes[link->node].is_mute && begin_and_see(&link->pending[0])) {
         int at = sim.is_reversed && link->pending_count > 1 ? 1 : 0;
         put_on_the_way(link, &link->pending[at].request);
         drop_first(link, at);
@@ -352,8 +361,8 @@ static int64_t next_arrival(void)
         if (!link->is_connected)
             next_ms = krc_sooner(next_ms, link->connect_ms);
         bool answers = !link->is_silent && !world.nodes[link->node].is_mute;
-        for (int i = 0; i < link->pending_count && answers; i++) {
-            const struct pending *p = &link->pending[i];
+        if (link->pending_count > 0 && answers) { /* the others are behind it */
+            const struct pending *p = &link->pending[0];
             int64_t soon = p->came_ms + 1 + sim.delay_ms;
             bool waits = sim.now_ms >= soon && sim.now_ms < p->due_ms;
             next_ms = krc_sooner(next_ms, waits ? p->due_ms : soon);

@@ -13,7 +13,8 @@
 
 /* What becomes of an answer. */
 enum sim_fate {
-    SIM_LOST,     /* the connection ends instead of it */
+    SIM_LOST,     /* the connection ends instead of it, and nothing was done */
+    SIM_DONE,     /* it was done, and the connection ends before the answer comes */
     SIM_CUT,      /* and ends amid it */
     SIM_DOUBLED,
     SIM_WRONG_ID, /* it answers another request */

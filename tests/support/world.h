@@ -82,6 +82,7 @@ extern struct world {
     int32_t next_session_id;
     struct world_fault faults[8];
     int fault_count;
+    bool is_hidden;         /* the newest topic is not in metadata yet */
     int64_t missing_stable; /* as by brokers that do not tell the last stable offset */
     void (*edit)(enum krc_api_name api, void *response); /* the answer, before it is written */
     struct krc_arena arena;                              /* of the answer in hand */
