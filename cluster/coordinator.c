@@ -56,7 +56,6 @@ static void found(void *arg, const struct krc_answer *answer)
     if (answer->rc >= 0 && r->error_code == 0 &&
         krc_node_learn(c->cluster, r->node_id, r->host, r->port, none) != NULL) {
         c->node_id = r->node_id;
-        c->backoff.failures = 0;
         return;
     }
     if (answer->rc >= 0 && !krc_kafka_error_retriable(r->error_code))
@@ -71,6 +70,7 @@ static void find(struct krc_coordinator *c, struct krc_conn *conn)
         .key = {(const uint8_t *)c->key, strlen(c->key)}, .key_type = (int8_t)c->of};
     krc_error error;
     c->asking = true;
+    c->error_code = 0; /* what was refused then may not be now */
     if (krc_conn_send(conn, KRC_API_FIND_COORDINATOR,
                       krc_conn_version(conn, KRC_API_FIND_COORDINATOR), &request, 0, found, c,
                       &error) < 0) {
@@ -86,8 +86,13 @@ struct krc_conn *krc_coordinator_conn(struct krc_coordinator *c, enum krc_purpos
     struct krc_node *node = krc_node_find(cluster, c->node_id);
     if (node != NULL) {
         struct krc_conn *conn = krc_node_conn(node, purpose);
-        if (conn == NULL && node->conns[purpose].failures > 0)
-            krc_coordinator_lost(c); /* it may have moved */
+        if (conn != NULL) {
+            c->backoff.failures = 0;
+        } else if (node->conns[purpose].failures > 0) { /* it may have moved */
+            krc_coordinator_lost(c);
+            krc_backoff_fail(cluster, &c->backoff);
+            *next_ms = krc_sooner(*next_ms, c->backoff.not_before_ms);
+        }
         return conn;
     }
     if (c->asking)
