@@ -427,7 +427,8 @@ static void follow_metadata(struct krc_membership *member)
     if (member->unresolved > 0)
         on(member, krc_member_judge_assignment(member));
     member->resolved_at = generation;
-    if (member->settings.is_classic && krc_member_plan_is_old(member))
+    if (member->settings.is_classic &&
+        (krc_member_find_topics(member) || krc_member_plan_is_old(member)))
         on(member, krc_member_is_cooperative(member) ? KRC_MEMBER_ON_REBALANCE
                                                   : KRC_MEMBER_ON_REBALANCE_EAGER);
 }
@@ -486,10 +487,7 @@ void krc_member_close(struct krc_membership *member)
     krc_call_drop(&member->farewell);
     forget_assignment(member);
     krc_roster_free(member->roster);
-    for (size_t i = 0; i < member->topic_count; i++)
-        free(member->topics[i]);
-    free(member->topics);
-    free(member->regex);
+    krc_member_unsubscribe(member);
     free(member->member_id);
     free(member->farewell_id);
     free(member->held);
@@ -497,37 +495,6 @@ void krc_member_close(struct krc_membership *member)
     krc_arena_free(&member->arena);
     member->cluster->member = NULL;
     free(member);
-}
-
-static int subscribe_by_regex(struct krc_membership *member, const char *regex, krc_error *error)
-{
-    if (member->regex != NULL)
-        return krc_fail(error, KRC_E_INVALID, "a group is joined with one regular expression: "
-                        "put %s and %s together", member->regex, regex);
-    member->regex = strdup(regex);
-    member->cluster->topics.all_wanted = true;
-    return member->regex == NULL ? krc_fail_nomem(error, strlen(regex)) : KRC_OK;
-}
-
-int krc_member_subscribe(struct krc_membership *member, const char *topic, krc_error *error)
-{
-    if (topic[0] == '^')
-        return subscribe_by_regex(member, topic, error);
-    size_t at = 0, size = (member->topic_count + 1) * sizeof *member->topics;
-    while (at < member->topic_count && strcmp(member->topics[at], topic) < 0)
-        at++;
-    if (at < member->topic_count && strcmp(member->topics[at], topic) == 0)
-        return KRC_OK;
-    char **topics = realloc(member->topics, size), *copy = strdup(topic);
-    if (topics != NULL)
-        member->topics = topics;
-    if (topics == NULL || copy == NULL || krc_topic_want(member->cluster, topic) == NULL) {
-        free(copy);
-        return krc_fail_nomem(error, size);
-    }
-    memmove(&topics[at + 1], &topics[at], (member->topic_count++ - at) * sizeof *topics);
-    topics[at] = copy;
-    return KRC_OK;
 }
 
 void krc_member_join(struct krc_membership *member)

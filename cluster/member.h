@@ -6,6 +6,7 @@
  * time: to join, for our share, or a heartbeat.
  *
  *   member.c           the machine, partitions that are held, time
+ *   member_topics.c    what is subscribed to
  *   member_consumer.c  requests and answers of KIP-848 (group.protocol=consumer)
  *   member_classic.c   of the classic protocol; roster.c makes the leader's plan
  *   group_commit.c     OffsetCommit, by a member or by nobody in particular
@@ -17,6 +18,8 @@
 #ifndef KRC_CLUSTER_MEMBER_H
 #define KRC_CLUSTER_MEMBER_H
 
+#include <regex.h>
+
 #include "cluster/call.h"
 #include "groups/membership.h"
 
@@ -27,6 +30,7 @@ enum { KRC_ASSIGNORS_MOST = 4 };
 struct krc_member_settings {
     const char *group, *instance_id, *rack, *server_assignor;
     bool is_classic;
+    bool exclude_internal_topics; /* classic; else the brokers do */
     const struct krc_assignor *assignors[KRC_ASSIGNORS_MOST]; /* classic, the preferred first */
     int assignor_count;
     int64_t session_timeout_ms, heartbeat_interval_ms; /* classic; else the coordinator says */
@@ -62,7 +66,8 @@ struct krc_membership {
     enum krc_member_state state;
     char **topics; /* subscribed to, sorted */
     size_t topic_count;
-    char *regex; /* or by this; NULL */
+    char *regex; /* or by this; NULL... */
+    regex_t pattern; /* ...and the classic protocol matches itself */
     char *member_id;
     int32_t epoch; /* the member's, or the classic generation */
 
@@ -115,10 +120,11 @@ int krc_member_open(struct krc_membership **member, struct krc_cluster *cluster,
 /* Without a word to the coordinator (krc_member_leave). */
 void krc_member_close(struct krc_membership *member);
 
-/* A topic's name, or what matches `topic` where that begins with a ^: KIP-848 leaves the regular
- * expression to the coordinator (RE2), and there can be one; a classic member matches itself (the
- * caller has, and subscribes by name). */
-int krc_member_subscribe(struct krc_membership *member, const char *topic, krc_error *error) KRC_MUST_USE;
+/* A topic's name, or what matches `topic` where that begins with a ^, and there can be one such:
+ * KIP-848 leaves it to the coordinator (RE2), a classic member matches itself (POSIX, extended).
+ * KRC_E_INVALID: it is no regular expression, or the second one. */
+int krc_member_subscribe(struct krc_membership *member, const char *topic,
+                         krc_error *error) KRC_MUST_USE;
 
 /* Asks to be taken in; the topics are subscribed to. */
 void krc_member_join(struct krc_membership *member);
@@ -154,6 +160,13 @@ void krc_member_sync_classic(struct krc_membership *member);
 void krc_member_beat_classic(struct krc_membership *member);
 void krc_member_leave_consumer(struct krc_membership *member);
 void krc_member_leave_classic(struct krc_membership *member);
+
+void krc_member_unsubscribe(struct krc_membership *member);
+
+/* Classic: whether metadata has what has to be matched; and matches: whether there is more to be
+ * subscribed to than before.  A topic that is gone stays one. */
+bool krc_member_knows_topics(const struct krc_membership *member);
+bool krc_member_find_topics(struct krc_membership *member);
 
 /* Whether what is held is kept while the next generation begins. */
 bool krc_member_is_cooperative(const struct krc_membership *member);

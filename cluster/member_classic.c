@@ -207,6 +207,11 @@ void krc_member_join_classic(struct krc_membership *member)
 {
     struct krc_join_group_request *r = &member->request.join;
     begin_request(member);
+    if (!krc_member_knows_topics(member)) {
+        krc_metadata_refresh(member->cluster);
+        return;
+    }
+    (void)krc_member_find_topics(member);
     *r = (struct krc_join_group_request){
         .group = krc_bytes_of(member->settings.group),
         .session_timeout_ms = (int32_t)member->settings.session_timeout_ms,

@@ -52,6 +52,7 @@ static struct krc_member_settings settings_of(const krc_config *c)
         .rack = c->client_rack,
         .server_assignor = krc_config_text(c, "group.remote.assignor"),
         .is_classic = c->group_protocol == 0,
+        .exclude_internal_topics = c->exclude_internal_topics != 0,
         .session_timeout_ms = c->session_timeout_ms,
         .heartbeat_interval_ms = c->heartbeat_interval_ms,
         .max_poll_interval_ms = c->max_poll_interval_ms,

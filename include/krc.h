@@ -357,10 +357,10 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
                           krc_error *error) KRC_MUST_USE;
 
 /*
- * Joins "group.id" as a member ("group.protocol", "group.instance.id" and so on): the group gives it
- * partitions of these topics, or of those that match one regular expression which begins with a ^
- * (group.protocol=consumer: the brokers', RE2), and takes them away again as members come and go.
- * They are read from the group's committed offset; krc_commit commits there, as a member.
+ * Joins "group.id" as a member ("group.protocol", "group.instance.id" and so on): the group gives
+ * it partitions of these topics, or of those that match one regular expression which begins with a
+ * ^ (as krc_subscribe's; group.protocol=consumer: the brokers', RE2), and takes them away again as
+ * members come and go.  They are read from the group's committed offset; krc_commit commits there, as a member.
  *
  *   KRC_EVENT_ASSIGNED  the partition is read from now on, as if by krc_assign
  *   KRC_EVENT_REVOKED   it goes to another member: nothing more of it is delivered.  What is
@@ -374,8 +374,8 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * member that does not poll for longer than "session.timeout.ms" is fenced.
  *
  * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
- * KRC_E_INVALID: no cluster, or two regular expressions.  KRC_E_STATE: no "group.id", an offset
- * store, or something is assigned or subscribed to.
+ * KRC_E_INVALID: no cluster, two regular expressions, or one that is none.  KRC_E_STATE: no
+ * "group.id", an offset store, or something is assigned or subscribed to.
  */
 KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,
                      krc_error *error) KRC_MUST_USE;

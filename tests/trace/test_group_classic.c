@@ -313,6 +313,47 @@ START_TEST(follows_to_a_topic_that_is_new)
 }
 END_TEST
 
+START_TEST(by_a_regular_expression)
+{
+    owner_join("^t");
+    owner_until(KRC_MEMBER_STABLE);
+    ck_assert_int_eq(said("JoinGroup n1 m1 cooperative-sticky:t\n"), 1);
+    ck_assert_str_eq(owner_has(), "t-0,t-1,t-2,t-3");
+    world_topic("tt", 2);
+    forget_trace();
+    sim_run(sim.settings.metadata_max_age_ms + 5000);
+    ck_assert_int_eq(said("JoinGroup n1 m1 cooperative-sticky:t,tt owns t-0,t-1,t-2,t-3/1\n"), 1);
+    ck_assert_str_eq(owner_has(), "t-0,t-1,t-2,t-3,tt-0,tt-1");
+}
+END_TEST
+
+/* Who follows finds topics, too, and says so; its own names are kept beside them. */
+START_TEST(by_a_regular_expression_and_names)
+{
+    group_join("u");
+    group_target(1, "u-0 u-1 u-2 u-3");
+    owner_join("u ^tt");
+    owner_until(KRC_MEMBER_STABLE);
+    ck_assert_int_eq(said("JoinGroup n1 m2 cooperative-sticky:u\n"), 1);
+    world_topic("tt", 2);
+    forget_trace();
+    sim_run(sim.settings.metadata_max_age_ms + 5000);
+    ck_assert_int_eq(said("JoinGroup n1 m2 cooperative-sticky:tt,u"), 1);
+}
+END_TEST
+
+START_TEST(by_what_is_no_regular_expression)
+{
+    krc_error error;
+    sim_start("n1");
+    ck_assert_int_eq(krc_member_open(&owner.member, &sim.cluster, &owner.settings, &error), 0);
+    ck_assert_int_eq(krc_member_subscribe(owner.member, "^(", &error), KRC_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(error.message, "^("));
+    ck_assert_int_eq(krc_member_subscribe(owner.member, "^t", &error), KRC_OK);
+    ck_assert_int_eq(krc_member_subscribe(owner.member, "^u", &error), KRC_E_INVALID);
+}
+END_TEST
+
 /* ---- Who is not known any more -------------------------------------------------------------- */
 
 START_TEST(session_is_over)
@@ -551,6 +592,9 @@ int main(void)
                                   leads_eagerly_while_partitions_are_added,
                                   follows,
                                   follows_to_a_topic_that_is_new,
+                                  by_a_regular_expression,
+                                  by_a_regular_expression_and_names,
+                                  by_what_is_no_regular_expression,
                                   session_is_over,
                                   generation_is_over,
                                   not_known_at_any_request,
