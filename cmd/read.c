@@ -131,7 +131,8 @@ static int commit(struct reading *r, krc_error *error)
     if (rc < 0 || !r->commits)
         return rc;
     r->commit_at_ms = cmd_clock_ms() + r->commit_interval_ms;
-    return krc_commit(r->krc, error);
+    rc = krc_commit(r->krc, error);
+    return rc == KRC_E_FENCED ? KRC_OK : rc; /* events tell which partitions are gone */
 }
 
 static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)

@@ -57,7 +57,7 @@ static int add_partition(void *arg, const char *group, const char *topic, int32_
 {
     struct checkpoints *c = arg;
     char stem[KRC_SINK_NAME_MAX];
-    int64_t first, from = row->account.from;
+    int64_t first;
     (void)group;
     if (row->history > 1) /* its folder's name is no partition's */
         return KRC_OK;
@@ -66,11 +66,9 @@ static int add_partition(void *arg, const char *group, const char *topic, int32_
     if (first < 0)
         return KRC_OK;
     KRC_TRY(add_line(&c->cleaned, &c->cleaned_count, topic, partition, row->offset, c->error));
-    if (c->target->options->join)
-        KRC_TRY(krc_store_first_stretch(c->target->db, topic, partition, &from, c->error));
-    if (from <= first)
+    if (row->account.from <= first)
         return KRC_OK;
-    return add_line(&c->starts, &c->start_count, topic, partition, from, c->error);
+    return add_line(&c->starts, &c->start_count, topic, partition, row->account.from, c->error);
 }
 
 static int write_file(const struct krc_target *t, const char *temporary, int count,

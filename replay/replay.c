@@ -180,6 +180,10 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
     if (options->join && (config->bootstrap_servers[0] == '\0' || config->group_id[0] == '\0'))
         return krc_fail(error, KRC_E_INVALID, "to join a group, bootstrap.servers and group.id have "
                         "to be set");
+    if (options->join && options->format == KRC_REPLAY_SEGMENT)
+        return krc_fail(error, KRC_E_INVALID, "segments do not go with a group: the marker that ends "
+                        "a transaction may lie in another member's output, and without it the "
+                        "segment reads as if the transaction were open");
     if (options->join && (options->jobs > 1 || options->max_records > 0 || options->new_history))
         return krc_fail(error, KRC_E_INVALID, "a member of a group is one job, which the group may "
                         "end and begin: neither more jobs, nor a limit of records, nor a new history "

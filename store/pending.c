@@ -41,11 +41,6 @@ static const char each_pending[] =
     " JOIN offsets o USING (topic, partition) LEFT JOIN pending_offsets b USING (topic, partition)"
     " ORDER BY p.topic, p.partition";
 
-/* 0, where nothing of it was written; the present stretch is in histories. */
-static const char first_stretch[] =
-    "SELECT min(from_offset) FROM (SELECT topic, partition, from_offset FROM stretches"
-    " UNION ALL SELECT topic, partition, from_offset FROM histories)" OF_PARTITION;
-
 int krc_store_allow_pending(struct krc_store *store, krc_error *error)
 {
     return krc_store_execute(store, tables, "make the tables", error);
@@ -67,24 +62,6 @@ static int run(struct krc_store *store, const char *sql, const char *topic, int3
     int failed = rc == SQLITE_DONE ? KRC_OK
                                    : krc_store_fail(store, error, "write a pending commit");
     sqlite3_finalize(statement);
-    return failed;
-}
-
-int krc_store_first_stretch(struct krc_store *store, const char *topic, int32_t partition,
-                            int64_t *from, krc_error *error)
-{
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite3_prepare_v2(store->db, first_stretch, -1, &row, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(row, 1, topic, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int(row, 2, partition);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW)
-        *from = sqlite3_column_int64(row, 0);
-    int failed = rc == SQLITE_ROW ? KRC_OK : krc_store_fail(store, error, "read stretches");
-    sqlite3_finalize(row);
     return failed;
 }
 

@@ -127,7 +127,8 @@ int krc_store_set_setting(struct krc_store *store, const char *name, const char 
  * A sink whose group decides: what it has written is pending until the group has confirmed it, or
  * refused.  krc_store_allow_pending makes the tables for that, outside of a transaction; then,
  * within one each, krc_store_keep goes before the partition's rows are written as if they were
- * confirmed, and krc_store_confirm or krc_store_put_back follow.
+ * confirmed, and krc_store_confirm or krc_store_put_back follow.  A stretch that begins elsewhere
+ * leaves the account of the one before in the table "stretches".
  */
 struct krc_pending {
     const char *topic; /* valid during the call */
@@ -142,11 +143,6 @@ int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partit
                       krc_error *error) KRC_MUST_USE;
 int krc_store_put_back(struct krc_store *store, const char *topic, int32_t partition,
                        krc_error *error) KRC_MUST_USE;
-
-/* Where the first of a partition's stretches begins; the account of each but the present one is in
- * the table "stretches". */
-int krc_store_first_stretch(struct krc_store *store, const char *topic, int32_t partition,
-                            int64_t *from, krc_error *error) KRC_MUST_USE;
 
 /* `each` returns 0 to go on; anything else ends the walk and is returned. */
 typedef int krc_store_pending_fn(void *arg, const struct krc_pending *pending);

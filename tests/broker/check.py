@@ -7,6 +7,7 @@ import sys
 from broker import check_broker
 from cluster import check_cluster
 from common import attempt, summary
+from groups import check_groups
 from processes import end_all
 from refused import check_refused
 from secure import check_secure
@@ -21,9 +22,10 @@ SCENARIOS = {
     "cluster": check_cluster,
     "refused": check_refused,
     "secure": check_secure,
+    "groups": check_groups,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure")
+DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups")
 
 
 def main():

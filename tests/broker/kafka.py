@@ -131,12 +131,13 @@ class Broker:
     """One broker that is its own controller.  At its port `proxied` it says that it listens at
     the port `proxy`."""
 
-    def __init__(self, folder, version=NEWEST):
+    def __init__(self, folder, version=NEWEST, more=""):
         self.folder = folder
         port, self.controller, self.proxied, self.proxy = free_ports(4)
         self.node = Node(folder, 1, "broker,controller", f"1@127.0.0.1:{self.controller}",
                          {"PLAINTEXT": port, "CONTROLLER": self.controller,
-                          "PROXIED": self.proxied}, 1, version=version, proxy=self.proxy)
+                          "PROXIED": self.proxied}, 1, version=version, proxy=self.proxy,
+                         more=more)
         self.logs = self.node.logs
         self.bootstrap = f"127.0.0.1:{port}"
 
