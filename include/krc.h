@@ -360,7 +360,8 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * Joins "group.id" as a member ("group.protocol", "group.instance.id" and so on): the group gives
  * it partitions of these topics, or of those that match one regular expression which begins with a
  * ^ (as krc_subscribe's; group.protocol=consumer: the brokers', RE2), and takes them away again as
- * members come and go.  They are read from the group's committed offset; krc_commit commits there, as a member.
+ * members come and go.  They are read from the group's committed offset; krc_commit commits there,
+ * as a member.
  *
  *   KRC_EVENT_ASSIGNED  the partition is read from now on, as if by krc_assign
  *   KRC_EVENT_REVOKED   it goes to another member: nothing more of it is delivered.  What is

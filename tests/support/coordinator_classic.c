@@ -137,12 +137,39 @@ static void choose_leader(void)
         group.leader++;
 }
 
+static group_parts owned_by(const struct group_member *member)
+{
+    struct krc_subscription s;
+    struct krc_arena arena = {0};
+    const struct krc_buffer *metadata = &member->protocols[0].metadata;
+    ck_assert_int_eq(krc_subscription_read((struct krc_bytes){metadata->data, metadata->len}, &s,
+                                           &arena, NULL),
+                     KRC_OK);
+    group_parts owned = set_of(s.owned, s.owned_count);
+    krc_arena_free(&arena);
+    return owned;
+}
+
+/* What is kept through the rebalance by one who is no script's, and only then given up. */
+static group_parts kept_by_others(const struct group_member *member)
+{
+    group_parts kept = 0;
+    for (int i = 0; i < GROUP_MEMBERS; i++)
+        if (&group.members[i] != member && is_in(&group.members[i]) &&
+            !group.members[i].is_scripted)
+            kept |= owned_by(&group.members[i]);
+    return strcmp(group.protocol, "cooperative-sticky") == 0 ? kept : 0;
+}
+
 /* The script's leader gives what the script says. */
 static void assign_by_script(void)
 {
+    group_parts sets[GROUP_MEMBERS];
+    for (int i = 0; i < GROUP_MEMBERS; i++)
+        sets[i] = group.members[i].target & ~kept_by_others(&group.members[i]);
     for (int i = 0; i < GROUP_MEMBERS; i++)
         if (is_in(&group.members[i])) {
-            write_assignment(&group.members[i], group.members[i].target);
+            write_assignment(&group.members[i], sets[i]);
             group.members[i].syncs = false;
         }
     group.state = GROUP_STABLE;

@@ -26,11 +26,13 @@ static group_parts taken_by_others(const struct group_member *member)
     return set;
 }
 
-/* What it has and is not to have is given up first; then comes what is free. */
-static void compute_next(struct group_member *member, int32_t epoch)
+/* What it has and is not to have is given up first; then comes what is free.  `owned` NULL: it did
+ * not say. */
+static void compute_next(struct group_member *member, const group_parts *owned)
 {
     group_parts kept = member->has & member->target, excess = member->has & ~member->target;
-    if (excess != 0) {
+    int32_t epoch = member->epoch;
+    if (excess != 0 && (owned == NULL || (*owned & excess) != 0)) {
         member->has = kept;
         member->gives = excess;
     } else {
@@ -44,15 +46,12 @@ static void compute_next(struct group_member *member, int32_t epoch)
     }
 }
 
-/* `owned` NULL: it did not say. */
 static void reconcile(struct group_member *member, const group_parts *owned)
 {
-    if (member->gives == 0)
-        compute_next(member, member->epoch);
-    else if (owned != NULL && (*owned & member->gives) == 0) {
-        member->gives = 0;
-        compute_next(member, member->epoch);
-    }
+    if (member->gives != 0 && (owned == NULL || (*owned & member->gives) != 0))
+        return;
+    member->gives = 0;
+    compute_next(member, owned);
 }
 
 /* The script's members follow at once. */
