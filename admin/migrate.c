@@ -69,6 +69,15 @@ static int take_exact(struct migrating *g, const struct krc_search *s)
                     match->before, match->after, timing(s));
 }
 
+/* Without their timestamps records are often like others, of which some may be gone here: what was
+ * found may be a copy of one of those, which lies before it. */
+static bool may_be_another(const struct krc_search *s)
+{
+    const struct krc_match *match = &s->match;
+    int others = match->before + match->after - !krc_window_has_record(&s->window);
+    return !s->timed && match->is_sole && others <= 0 && s->from->log.log_start_offset > 0;
+}
+
 /* The copy's first record is left, as are all behind it. */
 static int take_begin(struct migrating *g, int64_t first)
 {
@@ -81,6 +90,8 @@ static int take_begin(struct migrating *g, int64_t first)
 static int take_earlier(struct migrating *g, int64_t offset, int64_t again, const char *why)
 {
     g->m->again = again;
+    if (again < 0)
+        return conclude(g, KRC_BY_TIMESTAMP, offset, "%s", why);
     return conclude(g, KRC_BY_TIMESTAMP, offset, "%s: at most %" PRId64 " records come again", why,
                     again);
 }
@@ -151,6 +162,12 @@ static bool may_grow(const struct krc_search *s, size_t most)
            !krc_slot_is_sole(krc_window_find(w, &w->marks[decisive].content));
 }
 
+/* Behind what is known to be done; -1: nothing is. */
+static int64_t place_of(const struct krc_match *match)
+{
+    return match->found >= 0 ? match->found : match->behind;
+}
+
 static int search(struct migrating *g, struct krc_search *s)
 {
     size_t most = WINDOW_FIRST;
@@ -164,6 +181,13 @@ static int search(struct migrating *g, struct krc_search *s)
         g->m->record_offset = s->window.marks[s->window.split].offset;
     if (s->window.count == 0)
         return take_nothing(g);
+    if (s->match.stray >= 0 && s->match.stray < place_of(&s->match))
+        return take_earlier(g, s->match.stray, s->match.since_stray,
+                            "records lie there in another order");
+    if (s->match.found >= 0 && may_be_another(s))
+        return take_earlier(g, s->match.found, -1,
+                            "a record like it is there, but none of its neighbours, and others "
+                            "like it may be gone here");
     if (s->match.found >= 0)
         return take_exact(g, s);
     return s->match.has_matched ? take_related(g, s) : take_unrelated(g, s);

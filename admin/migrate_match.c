@@ -13,6 +13,7 @@ void krc_match_init(struct krc_match *match, struct krc_window *window)
         .candidate = -1,
         .behind = -1,
         .first = -1,
+        .stray = -1,
         .met = -1,
         .found = -1,
     };
@@ -110,6 +111,10 @@ static void note_candidate(struct krc_match *m, size_t at, int64_t offset)
 
 static void meet_repeated(struct krc_match *m, const struct krc_slot *slot, int64_t offset)
 {
+    if (slot->left > 0 && slot->done == 0 && m->stray < 0) {
+        m->stray = offset;
+        m->since_stray = 0;
+    }
     if (slot->left == 0 || m->first >= 0)
         return;
     m->first = offset;
@@ -163,6 +168,7 @@ bool krc_match_next(struct krc_match *m, const struct krc_content *content, int6
         meet_repeated(m, slot, offset);
     m->since_behind += m->met < 0 && !is_late;
     m->since_first += m->met < 0 && !is_late;
+    m->since_stray += m->met < 0 && !is_late;
     return more;
 }
 

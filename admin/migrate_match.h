@@ -17,6 +17,14 @@
  *   - Else the place is behind the last sole record that was done; where there is none, the first
  *     record whose content something in the window that is left has.  That content must not come
  *     again behind the window: it could be a copy of that, and skip what lies in between.
+ *   - Where something that is left lies before all that, the order is another one, and there is
+ *     the place.
+ *
+ * A copy that keeps second copies of which the first are gone is in another order, too.  Then the
+ * law holds for the copies that count: of each record, one lies at the place or behind it.
+ *
+ * What cannot be seen: within a stretch of records that are alike in all, their timestamps too,
+ * that one is missing from the copy and another one is there twice.
  */
 #ifndef KRC_ADMIN_MIGRATE_MATCH_H
 #define KRC_ADMIN_MIGRATE_MATCH_H
@@ -41,6 +49,8 @@ struct krc_match {
     int64_t first;        /* since then, the first with a content of what is left; -1 */
     bool is_first_closed; /* that content does not come again behind the window */
     int64_t since_first;
+    int64_t stray; /* the first ever with a content of what is left alone; -1 */
+    int64_t since_stray;
     int64_t met; /* a sole record that is left, behind the first one; -1 */
 
     int64_t found; /* the place, exactly; -1 */

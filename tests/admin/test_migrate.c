@@ -396,6 +396,17 @@ START_TEST(rounds_that_come_again)
 }
 END_TEST
 
+/* The copy begins behind the window, and what comes again there lies further on. */
+START_TEST(what_comes_again_behind_the_window)
+{
+    write_many("from", 0, 20000);
+    write_many("to", 18000, 20000);
+    struct krc_migration m = migrate_offset(1);
+    ck_assert_int_eq(m.verdict, KRC_BY_TIMESTAMP);
+    ck_assert_int_eq(m.offset, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -419,6 +430,7 @@ int main(void)
         thousands_of_one_time,
         thousands_that_are_alike,
         rounds_that_come_again,
+        what_comes_again_behind_the_window,
     };
     return run_tests("admin: migration", tests, sizeof tests / sizeof *tests, setup,
                      tempdir_remove);
