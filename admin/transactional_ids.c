@@ -1,6 +1,5 @@
 #include "admin/transactional_ids.h"
 
-#include <krc-tools.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,39 +101,102 @@ int krc_transaction_note_read(struct krc_bytes value, struct krc_transaction_not
 /* ---- Who is who ------------------------------------------------------------------------------ */
 
 struct krc_transactional_ids {
-    struct krc_producers places; /* producer id -> where in `names` */
-    const char **names;
+    struct krc_producers places; /* producer id -> where in `list` */
+    struct krc_transactional_id **list;
     size_t count, capacity;
-    struct krc_arena arena, scratch; /* of the names; of the record at hand */
+    struct krc_arena arena, scratch; /* of what is in the list; of the record at hand */
 };
+
+krc_transactional_ids *krc_transactional_ids_new(void)
+{
+    return calloc(1, sizeof(krc_transactional_ids));
+}
+
+void krc_transactional_ids_free(krc_transactional_ids *ids)
+{
+    if (ids == NULL)
+        return;
+    krc_producers_free(&ids->places);
+    krc_arena_free(&ids->arena);
+    krc_arena_free(&ids->scratch);
+    free(ids->list);
+    free(ids);
+}
 
 static int grow(krc_transactional_ids *ids, krc_error *error)
 {
     if (ids->count < ids->capacity)
         return KRC_OK;
     size_t capacity = ids->capacity == 0 ? 16 : 2 * ids->capacity;
-    const char **names = realloc(ids->names, capacity * sizeof *names);
-    if (names == NULL)
-        return krc_fail_nomem(error, capacity * sizeof *names);
-    ids->names = names;
+    struct krc_transactional_id **list = realloc(ids->list, capacity * sizeof *list);
+    if (list == NULL)
+        return krc_fail_nomem(error, capacity * sizeof *list);
+    ids->list = list;
     ids->capacity = capacity;
     return KRC_OK;
 }
 
+static int copy_text(krc_transactional_ids *ids, struct krc_bytes text, const char **copy,
+                     krc_error *error)
+{
+    char *bytes = krc_arena_take(&ids->arena, text.len + 1);
+    if (bytes == NULL)
+        return krc_fail_nomem(error, text.len + 1);
+    if (text.len > 0)
+        memcpy(bytes, text.data, text.len);
+    *copy = bytes;
+    return KRC_OK;
+}
+
 /* A producer id never changes hands. */
+int krc_transactional_ids_put(krc_transactional_ids *ids, int64_t producer_id,
+                              struct krc_bytes name, struct krc_transactional_id **id,
+                              krc_error *error)
+{
+    const int64_t *place = krc_producers_get(&ids->places, producer_id);
+    if (place != NULL) {
+        *id = ids->list[*place];
+        return KRC_OK;
+    }
+    KRC_TRY(grow(ids, error));
+    *id = krc_arena_take(&ids->arena, sizeof **id);
+    if (*id == NULL)
+        return krc_fail_nomem(error, sizeof **id);
+    **id = (struct krc_transactional_id){
+        .coordinator = -1, .timeout_ms = -1, .start_time_ms = -1};
+    KRC_TRY(copy_text(ids, name, &(*id)->name, error));
+    KRC_TRY(krc_producers_put(&ids->places, producer_id, (int64_t)ids->count, error));
+    ids->list[ids->count++] = *id;
+    return KRC_OK;
+}
+
+int krc_transactional_ids_set_state(krc_transactional_ids *ids, struct krc_transactional_id *id,
+                                    struct krc_bytes state, krc_error *error)
+{
+    return copy_text(ids, state, &id->state, error);
+}
+
+struct krc_transactional_id *krc_transactional_ids_at(const krc_transactional_ids *ids, size_t i)
+{
+    return i < ids->count ? ids->list[i] : NULL;
+}
+
+const struct krc_transactional_id *krc_transactional_id(const krc_transactional_ids *ids,
+                                                        int64_t producer_id)
+{
+    const int64_t *place = krc_producers_get(&ids->places, producer_id);
+    return place == NULL ? NULL : ids->list[*place];
+}
+
+/* ---- The transaction log --------------------------------------------------------------------- */
+
+/* -1: there is none. */
 static int add(krc_transactional_ids *ids, int64_t producer_id, struct krc_bytes name,
                krc_error *error)
 {
-    if (producer_id < 0 || krc_producers_get(&ids->places, producer_id) != NULL)
-        return KRC_OK;
-    KRC_TRY(grow(ids, error));
-    char *copy = krc_arena_take(&ids->arena, name.len + 1);
-    if (copy == NULL)
-        return krc_fail_nomem(error, name.len + 1);
-    memcpy(copy, name.data, name.len);
-    KRC_TRY(krc_producers_put(&ids->places, producer_id, (int64_t)ids->count, error));
-    ids->names[ids->count++] = copy;
-    return KRC_OK;
+    struct krc_transactional_id *id;
+    return producer_id < 0 ? KRC_OK
+                           : krc_transactional_ids_put(ids, producer_id, name, &id, error);
 }
 
 /* A null says that the coordinator has forgotten the id, not that it was another's. */
@@ -153,28 +215,7 @@ static int take_record(void *arg, const struct krc_record *record, krc_error *er
     return add(ids, note.next_producer_id, name, error);
 }
 
-int krc_transactional_ids_read(const krc *handle, krc_transactional_ids **ids, krc_error *error)
+int krc_transactional_ids_read(const krc *handle, krc_transactional_ids *ids, krc_error *error)
 {
-    *ids = calloc(1, sizeof **ids);
-    if (*ids == NULL)
-        return krc_fail_nomem(error, sizeof **ids);
-    return krc_state_log_read(handle, "__transaction_state", take_record, *ids, error);
-}
-
-void krc_transactional_ids_free(krc_transactional_ids *ids)
-{
-    if (ids == NULL)
-        return;
-    krc_producers_free(&ids->places);
-    krc_arena_free(&ids->arena);
-    krc_arena_free(&ids->scratch);
-    free(ids->names);
-    free(ids);
-}
-
-const char *krc_transactional_id(const krc_transactional_ids *ids, int64_t producer_id)
-{
-    const int64_t *place =
-        ids == NULL ? NULL : krc_producers_get(&ids->places, producer_id);
-    return place == NULL ? NULL : ids->names[*place];
+    return krc_state_log_read(handle, "__transaction_state", take_record, ids, error);
 }

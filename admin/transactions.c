@@ -25,7 +25,7 @@ struct listing {
 
 const char *krc_transaction_state_name(enum krc_transaction_state state)
 {
-    static const char *const names[] = {"open", "committed", "aborted", "doubtful"};
+    static const char *const names[] = {"open", "committed", "aborted", "doubtful", "hanging"};
     return names[state];
 }
 
@@ -103,10 +103,12 @@ static int take_records(struct listing *l, const struct krc_batch_header *header
                                        .marker_offset = -1,
                                        .records = header->count,
                                        .first_time_ms = time_of(header),
+                                       .last_time_ms = header->max_timestamp,
                                        .marker_time_ms = -1,
                                    });
     t->producer_epoch = header->producer_epoch;
     t->last_offset = header->last_offset;
+    t->last_time_ms = header->max_timestamp;
     t->records += header->count;
     return KRC_OK;
 }
@@ -119,7 +121,8 @@ static int end_transaction(struct listing *l, const struct krc_batch_header *hea
                                 .producer_epoch = header->producer_epoch,
                                 .first_offset = -1,
                                 .last_offset = -1,
-                                .first_time_ms = -1};
+                                .first_time_ms = -1,
+                                .last_time_ms = -1};
     if (open != NULL) {
         t = *open;
         remove_open(l, open);
@@ -215,6 +218,7 @@ static int take_snapshot(struct listing *l, const struct krc_producer_state *sta
                                        .last_offset = state->last_offset,
                                        .marker_offset = -1,
                                        .first_time_ms = -1,
+                                       .last_time_ms = -1,
                                        .marker_time_ms = -1,
                                    });
     t->first_offset = state->transaction_start;
@@ -265,7 +269,8 @@ static int tell_open(struct listing *l)
 
 static int list(struct listing *l)
 {
-    *l->summary = (struct krc_transactions){.log_start_offset = l->log->log_start_offset};
+    *l->summary = (struct krc_transactions){.log_start_offset = l->log->log_start_offset,
+                                            .high_watermark = -1};
     KRC_TRY(krc_log_find_end(l->log, &l->summary->log_end_offset, l->error));
     KRC_TRY(krc_walker_open(&l->walker, l->log, l->error));
     int rc = walk(l);

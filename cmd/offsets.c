@@ -7,19 +7,22 @@
 #include "cmd/times.h"
 
 static const char help_text[] =
-    "krc offsets list|lag|export|import|reset --store FILE|-d DIR [flags]\n"
+    "krc offsets list|lag|export|import|reset --store FILE|-b HOST:PORT|-d DIR [flags]\n"
     "\n"
-    "  list                 each partition's committed offset; with -d also where its log begins,\n"
-    "                       ends, and how far the offset lies behind\n"
-    "  lag                  how far, alone; needs -d. --exact counts records, too\n"
+    "  list                 each partition's committed offset; where the log is at hand, also where\n"
+    "                       that begins and ends, and how far the offset lies behind\n"
+    "  lag                  how far, alone; needs the log. --exact counts records, too\n"
     "  export               CSV as kafka-consumer-groups.sh exports it; --json: a JSON array\n"
     "  import [FILE]        commit what such a CSV or JSON text says (default: standard input)\n"
     "  reset TARGET         move committed offsets; shows the plan, --execute acts\n"
     "\n"
-    "      --store FILE     the SQLite offset store\n"
-    "  -d, --log-dir DIR    a Kafka data folder with the logs; repeatable. Without --store its\n"
-    "                       __consumer_offsets says what was committed, and is only read\n"
-    "  -g, --group GROUP    list, lag, export: all where absent; reset, import: \"default\"\n"
+    "The offsets are in one of three places:\n"
+    "      --store FILE     a SQLite offset store; -b or -d then name the log\n"
+    "  -b, --bootstrap-server HOST:PORT[,...]   a cluster's groups; one with members is not changed\n"
+    "  -d, --log-dir DIR    a Kafka data folder's __consumer_offsets, which is only read; repeatable\n"
+    "\n"
+    "  -g, --group GROUP    list, lag, export: all where absent; reset, import: \"default\" in a\n"
+    "                       store\n"
     "  -t, --topic TOPIC    repeatable; ^REGEX; TOPIC:0,2-4 for these partitions\n"
     "  -p, --partition LIST 0 or 0,3 or 0-7\n"
     "  -J, --json           list, lag: one JSON object a line; export: a JSON array\n"
@@ -28,11 +31,12 @@ static const char help_text[] =
     "      --execute        reset: do it\n"
     "      --isolation-level read_committed|read_uncommitted    where \"latest\" is\n"
     "  -X NAME=VALUE        a property, as `krc read` takes it\n"
+    "  -F, --command-config FILE   properties\n"
     "\n"
     "Lag ends at the last stable offset; what lies beyond, in open transactions or behind them,\n"
     "is undecided. It is 0 where nothing is left to be delivered but markers and the like.\n"
     "\n"
-    "Targets; those marked * need -d, and any offset is kept inside the log where -d is given:\n"
+    "Targets; those marked * need the log, and any offset is kept inside it where it is at hand:\n"
     "      --to-earliest *  --to-latest *  --to-offset N  --shift-by N  --to-current\n"
     "      --to-datetime YYYY-MM-DDThh:mm:ss[.sss][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
     "      --from-file FILE (CSV or JSON)\n";
@@ -54,6 +58,8 @@ static const struct option long_options[] = {
     {"topic", required_argument, NULL, 't'},
     {"partition", required_argument, NULL, 'p'},
     {"log-dir", required_argument, NULL, 'd'},
+    {"bootstrap-server", required_argument, NULL, 'b'},
+    {"command-config", required_argument, NULL, 'F'},
     {"json", no_argument, NULL, 'J'},
     {"execute", no_argument, NULL, OPT_EXECUTE},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
@@ -101,15 +107,6 @@ static int set_target(struct offsets_options *options, const char *flag)
     }
 }
 
-static int set_named_property(struct offsets_options *options, char *text)
-{
-    char *equals = strchr(text, '=');
-    if (equals == NULL)
-        return cmd_usage("-X %s: give a property as NAME=VALUE", text);
-    *equals = '\0';
-    return cmd_set_property(options->config, text, equals + 1);
-}
-
 static int set_isolation_level(struct offsets_options *options, const char *level)
 {
     options->read_uncommitted = strcmp(level, "read_uncommitted") == 0;
@@ -139,7 +136,12 @@ static int set_option(struct offsets_options *options, int option, char *value, 
     case 'd':
         return add_log_dir(options, value);
     case 'X':
-        return set_named_property(options, value);
+        return cmd_set_named_property(options->config, value);
+    case 'F':
+        return cmd_load_properties(options->config, value);
+    case 'b':
+        options->has_servers = true;
+        return cmd_set_property(options->config, "bootstrap.servers", value);
     case OPT_EXACT:
         options->exact = true;
         return CMD_DONE;
@@ -190,8 +192,8 @@ static const char *stray_flag(const struct offsets_options *options, const struc
 {
     if (options->json && !action->takes_json)
         return "json";
-    if (options->has_log_dir && options->store != NULL && !action->takes_log)
-        return "log-dir";
+    if (offsets_have_log(options) && options->store != NULL && !action->takes_log)
+        return options->has_servers ? "bootstrap-server" : "log-dir";
     if (options->exact && !action->takes_exact)
         return "exact";
     if (options->dry_run && !action->takes_dry_run)
@@ -204,16 +206,22 @@ static const char *stray_flag(const struct offsets_options *options, const struc
 /* Whether it is said where the offsets are. */
 static int check_place(const struct offsets_options *options, const struct action *action)
 {
-    if (action->needs_log && !options->has_log_dir)
-        return cmd_usage("offsets %s: needs the log: name its folder with -d", action->name);
-    if (options->store != NULL)
+    bool has_log = offsets_have_log(options);
+    if (options->has_log_dir && options->has_servers)
+        return cmd_usage("offsets %s: the log is in a cluster or in folders: -b and -d exclude each "
+                         "other", action->name);
+    if (action->needs_log && !has_log)
+        return cmd_usage("offsets %s: needs the log: name its folder with -d, or the cluster with "
+                         "-b", action->name);
+    if (options->store != NULL || options->has_servers)
         return CMD_DONE;
-    if (!options->has_log_dir)
-        return cmd_usage("offsets %s: where are they? Name an offset store with --store%s",
-                         action->name, action->writes ? "" : ", or a data folder with -d");
+    if (!has_log)
+        return cmd_usage("offsets %s: where are they? Name an offset store with --store, a cluster "
+                         "with -b%s", action->name,
+                         action->writes ? "" : ", or a data folder with -d");
     if (action->writes)
         return cmd_usage("offsets %s: a broker's folder is only read: name an offset store with "
-                         "--store", action->name);
+                         "--store, or a cluster with -b", action->name);
     return CMD_DONE;
 }
 
@@ -228,6 +236,7 @@ static int run_action(struct offsets_options *options, int count, char **words)
                          words[0]);
     if (count > 1 + action->takes_file)
         return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[1 + action->takes_file]);
+    options->has_servers |= krc_config_get(options->config, "bootstrap.servers") != NULL;
     int status = check_place(options, action);
     if (status != CMD_DONE)
         return status;
@@ -250,7 +259,7 @@ int cmd_offsets(int argc, char **argv)
         return cmd_fail(&error);
     }
     while (status == CMD_DONE &&
-           (option = getopt_long(argc, argv, "g:t:p:d:X:Jh", long_options, &index)) != -1) {
+           (option = getopt_long(argc, argv, "b:g:t:p:d:X:F:Jh", long_options, &index)) != -1) {
         if (option == 'h') {
             fputs(help_text, stdout);
             status = cmd_flush();

@@ -26,7 +26,7 @@ struct offsets_options {
     const char *file;  /* of import; NULL or "-": standard input */
     struct cmd_selection selection;
     krc_config *config;
-    bool has_log_dir;
+    bool has_log_dir, has_servers;
     bool read_uncommitted;
     bool json, execute, dry_run, exact;
     enum offsets_target target;
@@ -40,7 +40,10 @@ int offsets_export(const struct offsets_options *options);
 int offsets_import(const struct offsets_options *options);
 int offsets_reset(const struct offsets_options *options);
 
-/* Opens the logs that are named; NULL where none is. */
+/* Whether logs are named: a cluster, or folders. */
+bool offsets_have_log(const struct offsets_options *options);
+
+/* Opens them; NULL where none are. */
 int offsets_open(const struct offsets_options *options, krc **source,
                  krc_error *error) KRC_MUST_USE;
 
@@ -52,7 +55,7 @@ struct offsets_rows {
 
 /*
  * Rows that are selected, of one group or of all (NULL): those of the store, or, where none is
- * named, of the source's group log.  KRC_E_NOT_FOUND where there is no such thing.  To be freed
+ * named, of the source: a cluster, or folders' group log.  KRC_E_NOT_FOUND where there is no such thing.  To be freed
  * whatever it returns.
  */
 int offsets_load(const struct offsets_options *options, krc *source, const char *group,
@@ -60,7 +63,8 @@ int offsets_load(const struct offsets_options *options, krc *source, const char 
 void offsets_free(struct offsets_rows *rows);
 
 /* Commits a plan there. */
-int offsets_save(const struct offsets_options *options, const krc_committed_list *plan,
+int offsets_save(const struct offsets_options *options, krc *source,
+                 const krc_committed_list *plan,
                  const char *reason, krc_error *error) KRC_MUST_USE;
 
 /* Rows of a file in CSV or JSON that are selected. */

@@ -238,9 +238,33 @@ static int measure(krc *source, bool exact, struct listing *listings, struct krc
         listings[i].lag = &lags[i];
     }
     int rc = krc_measure_lag(source, lags, count, exact, error);
+    for (size_t i = 0; i < count; i++)
+        if (lags[i].committed < 0)
+            lags[i].offsets = lags[i].records = -1; /* from where, is not known */
     for (size_t i = 0; rc == KRC_OK && i < count; i++)
         *failed |= tell_lag(&listings[i]);
     return rc;
+}
+
+/* Members may have partitions of which nothing was committed yet. */
+static int add_owned(const struct offsets_options *options, const struct offsets_rows *rows,
+                     krc_error *error)
+{
+    const struct krc_group *group;
+    for (size_t g = 0; (group = krc_groups_at(rows->groups, g)) != NULL; g++)
+        for (size_t m = 0; m < group->member_count; m++)
+            for (size_t i = 0; i < group->members[m].owned_count; i++) {
+                const struct krc_owned *owned = &group->members[m].owned[i];
+                struct krc_committed row = {.group = group->id, .topic = owned->topic,
+                                            .partition = owned->partition, .offset = -1,
+                                            .leader_epoch = -1, .commit_time_ms = -1};
+                if (!cmd_selects(&options->selection, owned->topic, owned->partition))
+                    continue;
+                int rc = krc_committed_add(rows->list, &row, error);
+                if (rc < 0)
+                    return rc;
+            }
+    return KRC_OK;
 }
 
 static int list_rows(const struct offsets_options *options, krc *source,
@@ -279,6 +303,8 @@ static int list(const struct offsets_options *options, unsigned where)
         rc = offsets_open(options, &source, &error);
     if (rc == KRC_OK)
         rc = offsets_load(options, source, options->group, &rows, &error);
+    if (rc == KRC_OK)
+        rc = add_owned(options, &rows, &error);
     if (rc == KRC_OK)
         rc = list_rows(options, source, &rows, where, &failed, &error);
     offsets_free(&rows);

@@ -12,8 +12,7 @@
 /* Offsets of a group that is at work are soon not its offsets any more. */
 static void tell_members(const struct krc_group *group)
 {
-    fprintf(stderr, "krc: group %s had members when its log was written, and may have gone on:",
-            group->id);
+    fprintf(stderr, "krc: group %s has members, and may go on meanwhile:", group->id);
     for (size_t i = 0; i < group->member_count; i++)
         fprintf(stderr, "%s %s (%s, %s)", i == 0 ? "" : ",", group->members[i].id,
                 group->members[i].client_id, group->members[i].host);
@@ -58,11 +57,11 @@ int offsets_export(const struct offsets_options *options)
 
 /* ---- Import -------------------------------------------------------------------------------- */
 
-static int show_import(const struct offsets_options *options, const krc_committed_list *plan,
-                       krc_error *error)
+static int show_import(const struct offsets_options *options, krc *source,
+                       const krc_committed_list *plan, krc_error *error)
 {
     struct offsets_rows current = {0};
-    int rc = offsets_load(options, NULL, NULL, &current, error);
+    int rc = offsets_load(options, source, options->group, &current, error);
     if (rc == KRC_OK || rc == KRC_E_NOT_FOUND)
         rc = offsets_print_plan(plan, current.list, error);
     if (rc == KRC_OK)
@@ -71,15 +70,35 @@ static int show_import(const struct offsets_options *options, const krc_committe
     return rc;
 }
 
+/* In a cluster there may be a group of that name, and another one is meant. */
+static int check_groups(const struct offsets_options *options, const krc_committed_list *plan,
+                        krc_error *error)
+{
+    const struct krc_committed *row;
+    if (options->store != NULL || options->group != NULL)
+        return KRC_OK;
+    for (size_t i = 0; (row = krc_committed_at(plan, i)) != NULL; i++)
+        if (strcmp(row->group, "default") == 0)
+            return cmd_error(error, KRC_E_INVALID, "%s-%" PRId32 " comes without a group: name it "
+                             "with -g", row->topic, row->partition);
+    return KRC_OK;
+}
+
 int offsets_import(const struct offsets_options *options)
 {
     krc_committed_list *plan;
+    krc *source = NULL;
     krc_error error;
     int rc = offsets_read(options, options->file, options->group, &plan, &error);
+    if (rc == KRC_OK)
+        rc = check_groups(options, plan, &error);
+    if (rc == KRC_OK)
+        rc = offsets_open(options, &source, &error);
     if (rc == KRC_OK && options->dry_run)
-        rc = show_import(options, plan, &error);
+        rc = show_import(options, source, plan, &error);
     else if (rc == KRC_OK)
-        rc = offsets_save(options, plan, "imported by the user", &error);
+        rc = offsets_save(options, source, plan, "imported by the user", &error);
     krc_committed_free(plan);
+    krc_close(source);
     return rc < 0 ? cmd_fail(&error) : cmd_flush();
 }

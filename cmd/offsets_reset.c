@@ -13,7 +13,7 @@
 struct planning {
     const struct offsets_options *options;
     const char *group;
-    krc *source;                 /* NULL: no log folder was named */
+    krc *source;                 /* NULL: no log was named */
     struct offsets_rows current; /* what there is of the group */
     krc_committed_list *plan;
     size_t named;
@@ -28,6 +28,12 @@ static int refuse(struct planning *planning, const char *topic, int32_t partitio
                      partition, topic, reason);
 }
 
+/* No client can ask a cluster for the log end. */
+static int64_t end_of(const struct krc_log_offsets *log)
+{
+    return log->log_end_offset >= 0 ? log->log_end_offset : log->high_watermark;
+}
+
 /* The offset that a target means for one partition, before it is kept inside the log. */
 static int wanted(struct planning *planning, const char *topic, int32_t partition,
                   const struct krc_log_offsets *log, int64_t *offset)
@@ -40,7 +46,7 @@ static int wanted(struct planning *planning, const char *topic, int32_t partitio
         *offset = log->log_start_offset;
         return KRC_OK;
     case TO_LATEST:
-        *offset = options->read_uncommitted ? log->log_end_offset : log->last_stable_offset;
+        *offset = options->read_uncommitted ? end_of(log) : log->last_stable_offset;
         return KRC_OK;
     case TO_DATETIME:
         return krc_offset_for_time(planning->source, topic, partition, options->target_number,
@@ -67,8 +73,8 @@ static void keep_inside(const struct krc_log_offsets *log, const char *topic, in
     int64_t asked = *offset;
     if (*offset < log->log_start_offset)
         *offset = log->log_start_offset;
-    if (*offset > log->log_end_offset)
-        *offset = log->log_end_offset;
+    if (*offset > end_of(log))
+        *offset = end_of(log);
     if (*offset != asked)
         fprintf(stderr, "krc: %s-%" PRId32 ": offset %" PRId64 " lies outside the log, %" PRId64
                 " is taken\n", topic, partition, asked, *offset);
@@ -152,6 +158,11 @@ static int plan_file(struct planning *planning)
     return rc;
 }
 
+static bool is_cluster(const struct offsets_options *options)
+{
+    return options->store == NULL;
+}
+
 static int make_plan(struct planning *planning)
 {
     const struct offsets_options *options = planning->options;
@@ -159,13 +170,14 @@ static int make_plan(struct planning *planning)
     if (rc == KRC_OK)
         rc = offsets_load(options, planning->source, planning->group, &planning->current,
                           planning->error);
-    if (rc < 0)
-        return rc;
+    if (rc < 0 && !(rc == KRC_E_NOT_FOUND && is_cluster(options)))
+        return rc; /* a cluster's group is made by its first offset */
     rc = options->target == FROM_FILE ? plan_file(planning) : plan_target(planning);
     if (rc == KRC_OK && krc_committed_at(planning->plan, 0) == NULL)
         rc = cmd_error(planning->error, KRC_E_NOT_FOUND,
                        "nothing to reset: group \"%s\" has no committed offset of such partitions "
-                       "in %s", planning->group, options->store);
+                       "in %s", planning->group,
+                       is_cluster(options) ? "the cluster" : options->store);
     return rc;
 }
 
@@ -174,7 +186,8 @@ static int carry_out(struct planning *planning)
     const struct offsets_options *options = planning->options;
     int rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
     if (rc == KRC_OK && options->execute)
-        return offsets_save(options, planning->plan, "reset by the user", planning->error);
+        return offsets_save(options, planning->source, planning->plan, "reset by the user",
+                            planning->error);
     if (rc == KRC_OK)
         fprintf(stderr, "krc: a dry run, nothing was changed; --execute does it\n");
     return rc;
@@ -186,9 +199,11 @@ int offsets_reset(const struct offsets_options *options)
                      options->target == TO_DATETIME || options->target == BY_DURATION;
     if (options->target == TO_NOTHING)
         return cmd_usage("offsets reset: where to? Give a target such as --to-offset N");
-    if (needs_log && !options->has_log_dir)
-        return cmd_usage("offsets reset: --%s needs the log: name its folder with -d",
-                         options->target_flag);
+    if (needs_log && !offsets_have_log(options))
+        return cmd_usage("offsets reset: --%s needs the log: name its folder with -d, or the cluster "
+                         "with -b", options->target_flag);
+    if (is_cluster(options) && options->group == NULL)
+        return cmd_usage("offsets reset: which group of the cluster? Name it with -g");
     if (options->execute && options->dry_run)
         return cmd_usage("offsets reset: --execute and --dry-run exclude each other");
     krc_error error;

@@ -30,6 +30,8 @@ static int load_all(const struct offsets_options *options, krc *source, const ch
 {
     if (options->store != NULL)
         return krc_committed_load(list, options->store, group, error);
+    if (options->has_servers)
+        return krc_group_cluster_read(source, group, list, groups, error);
     return krc_group_log_read(source, group, list, groups, error);
 }
 
@@ -53,15 +55,23 @@ void offsets_free(struct offsets_rows *rows)
     krc_groups_free(rows->groups);
 }
 
+bool offsets_have_log(const struct offsets_options *options)
+{
+    return options->has_log_dir || options->has_servers;
+}
+
 int offsets_open(const struct offsets_options *options, krc **source, krc_error *error)
 {
     *source = NULL;
-    return options->has_log_dir ? krc_open(source, options->config, error) : KRC_OK;
+    int rc = offsets_have_log(options) ? krc_open(source, options->config, error) : KRC_OK;
+    return rc == KRC_OK && options->has_servers ? krc_load_topics(*source, NULL, 0, error) : rc;
 }
 
-int offsets_save(const struct offsets_options *options, const krc_committed_list *plan,
-                 const char *reason, krc_error *error)
+int offsets_save(const struct offsets_options *options, krc *source,
+                 const krc_committed_list *plan, const char *reason, krc_error *error)
 {
+    if (options->store == NULL)
+        return krc_group_cluster_commit(source, plan, error);
     return krc_committed_save(plan, options->store, reason, cmd_now_ms(), error);
 }
 

@@ -117,17 +117,15 @@ static void keep_secrets(const krc_config *config)
     }
 }
 
-static int set_named_property(struct cmd_source *source, char *text)
+int cmd_set_named_property(krc_config *config, char *text)
 {
     char *equals = strchr(text, '=');
-    if (strcmp(text, "list") == 0)
-        return list_properties(source);
     if (equals == NULL)
         return cmd_usage("-X %s: give a property as NAME=VALUE, or say -X list", text);
     *equals = '\0';
-    int status = cmd_set_property(source->config, text, equals + 1);
-    hide_secret(source->config, text, equals + 1);
-    keep_secrets(source->config);
+    int status = cmd_set_property(config, text, equals + 1);
+    hide_secret(config, text, equals + 1);
+    keep_secrets(config);
     return status;
 }
 
@@ -147,12 +145,12 @@ static void tell_ignored(void *arg, const char *name)
     ignored->told = true;
 }
 
-static int load_properties(struct cmd_source *source, const char *path)
+int cmd_load_properties(krc_config *config, const char *path)
 {
     struct ignored ignored = {.path = path};
     krc_error error;
-    int rc = krc_config_load(source->config, path, tell_ignored, &ignored, &error);
-    keep_secrets(source->config);
+    int rc = krc_config_load(config, path, tell_ignored, &ignored, &error);
+    keep_secrets(config);
     if (ignored.told)
         fputc('\n', stderr);
     return rc < 0 ? cmd_usage("%s", error.message) : CMD_DONE;
@@ -264,9 +262,10 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
         source->quiet = true;
         return CMD_DONE;
     case 'X':
-        return set_named_property(source, value);
+        return strcmp(value, "list") == 0 ? list_properties(source)
+                                          : cmd_set_named_property(source->config, value);
     case 'F':
-        return load_properties(source, value);
+        return cmd_load_properties(source->config, value);
     case CMD_OPT_TIMEOUT_MS:
         return set_number("--timeout-ms", value, 0, INT32_MAX, &source->timeout_ms);
     case CMD_OPT_ACCOUNT:
@@ -336,7 +335,8 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
         krc_config_get(source->config, "log.dirs") == NULL)
         return cmd_usage("%s: where from? Name %sa log folder with -d", command,
                          only_folders ? "" : "a cluster with -b or ");
-    if (is_cluster && source->selection.count == 0 && strcmp(command, "topics") != 0)
+    bool takes_all = strcmp(command, "topics") == 0 || strcmp(command, "txns") == 0;
+    if (is_cluster && source->selection.count == 0 && !takes_all)
         return cmd_usage("%s: which topic? Name it with -t; a leading ^ makes it a regular "
                          "expression", command);
     return CMD_DONE;

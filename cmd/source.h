@@ -71,6 +71,10 @@ int cmd_source_option(struct cmd_source *source, int option, char *value);
 /* Sets a property: CMD_DONE, or CMD_USAGE with the reason said. */
 int cmd_set_property(krc_config *config, const char *name, const char *value);
 
+/* The same of -X NAME=VALUE; and what -F's file says.  Secrets are hidden from other users. */
+int cmd_set_named_property(krc_config *config, char *text);
+int cmd_load_properties(krc_config *config, const char *path);
+
 /* What cmd_select_topic and cmd_select_partitions returned of a value: CMD_DONE, or CMD_USAGE with
  * the reason said. */
 int cmd_judged(const char *rejection, const char *value);

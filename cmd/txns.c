@@ -5,154 +5,52 @@
 #include <krc-tools.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/source.h"
-#include "cmd/table.h"
-#include "cmd/times.h"
+#include "cmd/txns.h"
 
 static const char help_text[] =
-    "krc txns -d DIR [-t TOPIC] [flags]\n"
+    "krc txns -d DIR [-b HOST:PORT] [-t TOPIC] [flags]\n"
+    "krc txns -b HOST:PORT [-t TOPIC] [flags]\n"
     "\n"
-    "Counts each partition's transactions, and lists those that are open: nothing at or beyond\n"
-    "the first of them is delivered, for its last stable offset is held back there. Transactional\n"
-    "ids are known where the folder holds __transaction_state; a transaction of which nothing but\n"
-    "the marker is left has no first and last offset. Times are those of its batches, which\n"
-    "producers choose.\n"
+    "Lists transactions that are open: nothing at or beyond the first of them in a partition is\n"
+    "delivered, for its last stable offset is held back there.\n"
+    "\n"
+    "Log folders also tell which have ended, and those are counted; one of which nothing but the\n"
+    "marker is left has no first and last offset. Times are those of batches, which producers\n"
+    "choose. Transactional ids are known where the folder holds __transaction_state, or from the\n"
+    "cluster that -b names besides, which adds the coordinator.\n"
+    "\n"
+    "A cluster tells of open ones alone, without their ends and how many records they have. One is\n"
+    "hanging where it is open in a partition, but no coordinator is going to end it.\n"
     "\n"
     "      --all                lists those with a marker, too\n"
     "  -J, --json               one JSON object a line for each transaction\n"
     "\n"
-    "Of the flags below, those count that name partitions: -d, -t, -p, --log-format, -X,\n"
-    "--skip-corrupt.\n"
+    "Of the flags below, those count that name a source and partitions: -b, -d, -t, -p,\n"
+    "--log-format, -X, -F, --skip-corrupt, --timeout-ms, -q.\n"
     "\n";
-
-static const struct cmd_column partition_columns[] = {
-    {"TOPIC", true},       {"PARTITION", false}, {"COMMITTED", false}, {"ABORTED", false},
-    {"OPEN", false},       {"LOG-START", false}, {"LAST-STABLE", false}, {"LOG-END", false},
-    {"HELD-BY", false},    {"SINCE", true},
-};
-static const struct cmd_column transaction_columns[] = {
-    {"TOPIC", true},    {"PARTITION", false}, {"STATE", true},    {"PRODUCER-ID", false},
-    {"EPOCH", false},   {"FIRST", false},     {"LAST", false},    {"MARKER", false},
-    {"RECORDS", false}, {"SINCE", true},      {"AGE-MS", false},  {"TRANSACTIONAL-ID", true},
-};
 
 struct txns {
     struct cmd_source source;
-    bool json, all, failed;
-    krc *krc;
-    krc_transactional_ids *ids;
-    int64_t now_ms;
-    struct cmd_table partitions, transactions;
+    char *servers; /* that are asked besides log folders; NULL: none */
+    krc *krc, *cluster;
+    bool failed;
+    struct txns_rows rows;
     const struct krc_replay_partition *part; /* the one at hand */
     struct krc_transaction holder;           /* producer id -1: none */
 };
 
-/* ---- Output -------------------------------------------------------------------------------- */
-
-static void add_time(struct cmd_table *table, int64_t time_ms)
-{
-    char text[40] = "-";
-    if (time_ms >= 0)
-        cmd_format_datetime(time_ms, text);
-    cmd_table_add(table, "%s", text);
-}
-
-/* How long it has been open, -1: it is not, or nobody knows. */
-static int64_t age_of(const struct txns *t, const struct krc_transaction *transaction)
-{
-    if (transaction->state != KRC_TRANSACTION_OPEN || transaction->first_time_ms < 0)
-        return -1;
-    int64_t age = t->now_ms - transaction->first_time_ms;
-    return age < 0 ? 0 : age;
-}
-
-static void add_transaction(struct txns *t, const struct krc_transaction *transaction)
-{
-    struct cmd_table *table = &t->transactions;
-    const char *id = krc_transactional_id(t->ids, transaction->producer_id);
-    cmd_table_add(table, "%s", t->part->topic);
-    cmd_table_add_number(table, t->part->partition);
-    cmd_table_add(table, "%s", krc_transaction_state_name(transaction->state));
-    cmd_table_add_number(table, transaction->producer_id);
-    cmd_table_add_number(table, transaction->producer_epoch);
-    cmd_table_add_number(table, transaction->first_offset);
-    cmd_table_add_number(table, transaction->last_offset);
-    cmd_table_add_number(table, transaction->marker_offset);
-    cmd_table_add_number(table, transaction->records);
-    add_time(table, transaction->first_time_ms);
-    cmd_table_add_number(table, age_of(t, transaction));
-    cmd_table_add(table, "%s", id == NULL ? "-" : id);
-}
-
-static void print_number(const char *name, int64_t number)
-{
-    printf(number < 0 ? ",\"%s\":null" : ",\"%s\":%" PRId64, name, number);
-}
-
-static void print_json(const struct txns *t, const struct krc_transaction *transaction)
-{
-    const char *id = krc_transactional_id(t->ids, transaction->producer_id);
-    fputs("{\"topic\":", stdout);
-    krc_write_json_string(t->part->topic, stdout);
-    printf(",\"partition\":%" PRId32 ",\"state\":\"%s\"", t->part->partition,
-           krc_transaction_state_name(transaction->state));
-    print_number("producerId", transaction->producer_id);
-    print_number("producerEpoch", transaction->producer_epoch);
-    fputs(",\"transactionalId\":", stdout);
-    if (id == NULL)
-        fputs("null", stdout);
-    else
-        krc_write_json_string(id, stdout);
-    print_number("firstOffset", transaction->first_offset);
-    print_number("lastOffset", transaction->last_offset);
-    print_number("markerOffset", transaction->marker_offset);
-    print_number("records", transaction->records);
-    print_number("startTime", transaction->first_time_ms);
-    print_number("markerTime", transaction->marker_time_ms);
-    print_number("ageMs", age_of(t, transaction));
-    printf(",\"holdsLastStableOffset\":%s}\n",
-           transaction->holds_last_stable_offset ? "true" : "false");
-}
-
-static void add_partition(struct txns *t, const struct krc_transactions *summary)
-{
-    struct cmd_table *table = &t->partitions;
-    cmd_table_add(table, "%s", t->part->topic);
-    cmd_table_add_number(table, t->part->partition);
-    cmd_table_add_number(table, summary->committed);
-    cmd_table_add_number(table, summary->aborted);
-    cmd_table_add_number(table, summary->open);
-    cmd_table_add_number(table, summary->log_start_offset);
-    cmd_table_add_number(table, summary->last_stable_offset);
-    cmd_table_add_number(table, summary->log_end_offset);
-    cmd_table_add_number(table, t->holder.producer_id);
-    add_time(table, t->holder.producer_id < 0 ? -1 : t->holder.first_time_ms);
-}
-
-static int print_tables(const struct txns *t, krc_error *error)
-{
-    int rc = cmd_table_print(&t->partitions, error);
-    if (rc < 0 || t->transactions.count == 0)
-        return rc;
-    putchar('\n');
-    return cmd_table_print(&t->transactions, error);
-}
-
-/* ---- What is listed ------------------------------------------------------------------------ */
+/* ---- Log folders --------------------------------------------------------------------------- */
 
 static int take_transaction(void *arg, const struct krc_transaction *transaction)
 {
     struct txns *t = arg;
-    bool is_ended = transaction->state == KRC_TRANSACTION_COMMITTED ||
-                    transaction->state == KRC_TRANSACTION_ABORTED;
     if (transaction->holds_last_stable_offset)
         t->holder = *transaction;
-    if (t->json)
-        print_json(t, transaction);
-    else if (t->all || !is_ended)
-        add_transaction(t, transaction);
+    txns_add(&t->rows, t->part->topic, t->part->partition, transaction);
     return KRC_OK;
 }
 
@@ -165,35 +63,119 @@ static void list_partition(struct txns *t, const struct krc_replay_partition *pa
     t->holder = (struct krc_transaction){.producer_id = -1};
     if (krc_list_transactions(t->krc, part->topic, part->partition, take_transaction, t, &summary,
                               &error) == KRC_OK)
-        add_partition(t, &summary);
+        txns_add_partition(&t->rows, part->topic, part->partition, &summary,
+                           t->holder.producer_id < 0 ? NULL : &t->holder);
     else
         t->failed = cmd_fail(&error);
+}
+
+/* Producer ids are another's in another cluster. */
+static int check_cluster(const struct txns *t, krc_error *error)
+{
+    const char *here = krc_cluster_name(t->krc), *there = krc_cluster_name(t->cluster);
+    if (here[0] == '\0' || there[0] == '\0' || strcmp(here, there) == 0)
+        return KRC_OK;
+    return cmd_error(error, KRC_E_INVALID,
+                     "the log folders are of cluster %s, but -b names a broker of cluster %s", here,
+                     there);
+}
+
+/* The folders are open: from now on the configuration is the cluster's. */
+static int ask_cluster(struct txns *t, krc_error *error)
+{
+    krc_config *config = t->source.config;
+    int rc = krc_config_set(config, "log.dirs", "", error);
+    if (rc == KRC_OK)
+        rc = krc_config_set(config, "bootstrap.servers", t->servers, error);
+    if (rc == KRC_OK)
+        rc = krc_open(&t->cluster, config, error);
+    if (rc == KRC_OK)
+        rc = krc_load_topics(t->cluster, NULL, 0, error);
+    if (rc == KRC_OK)
+        rc = check_cluster(t, error);
+    return rc == KRC_OK ? krc_transactional_ids_ask(t->cluster, t->rows.ids, error) : rc;
 }
 
 /* Ids are known or not: the rest is told without them. */
 static void read_ids(struct txns *t)
 {
     krc_error error;
-    int rc = krc_transactional_ids_read(t->krc, &t->ids, &error);
+    int rc = krc_transactional_ids_read(t->krc, t->rows.ids, &error);
     if (rc < 0 && rc != KRC_E_NOT_FOUND)
         t->failed = cmd_fail(&error);
+    if (t->servers != NULL && ask_cluster(t, &error) < 0)
+        t->failed = cmd_fail(&error);
 }
+
+static int list_folders(struct txns *t, const struct krc_replay_partition *parts, size_t count)
+{
+    read_ids(t);
+    for (size_t i = 0; i < count; i++)
+        list_partition(t, &parts[i]);
+    return KRC_OK;
+}
+
+/* ---- A cluster ----------------------------------------------------------------------------- */
+
+/* A cluster does not say what it leaves out. */
+static void tell_doubt(const struct txns *t, const struct krc_transaction *transaction)
+{
+    if (!t->source.quiet && transaction->state == KRC_TRANSACTION_HANGING &&
+        krc_transactional_id(t->rows.ids, transaction->producer_id) == NULL)
+        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id: one that we may not "
+                        "DESCRIBE would not be told, and would end its transaction itself\n",
+                transaction->producer_id);
+}
+
+static void add_open(struct txns *t, const struct krc_open_transactions *part)
+{
+    if (part->error.code < 0) {
+        t->failed = cmd_fail(&part->error);
+        return;
+    }
+    bool is_held = part->count > 0 && part->list[0].holds_last_stable_offset;
+    txns_add_partition(&t->rows, part->topic, part->partition, &part->summary,
+                       is_held ? &part->list[0] : NULL);
+    for (size_t i = 0; i < part->count; i++) {
+        txns_add(&t->rows, part->topic, part->partition, &part->list[i]);
+        tell_doubt(t, &part->list[i]);
+    }
+}
+
+static int list_cluster(struct txns *t, const struct krc_replay_partition *parts, size_t count,
+                        krc_error *error)
+{
+    struct krc_open_transactions *open = calloc(count + 1, sizeof *open);
+    if (open == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        open[i].topic = parts[i].topic;
+        open[i].partition = parts[i].partition;
+    }
+    int rc = krc_ask_transactions(t->krc, open, count, t->rows.ids, error);
+    for (size_t i = 0; rc == KRC_OK && i < count; i++)
+        add_open(t, &open[i]);
+    krc_open_transactions_free(open, count);
+    return rc;
+}
+
+/* ---- Both ---------------------------------------------------------------------------------- */
 
 static int list(struct txns *t, krc_error *error)
 {
     struct krc_replay_partition *parts = NULL;
     size_t count = 0;
     bool failed = false;
-    int rc = krc_open(&t->krc, t->source.config, error);
+    int rc = t->rows.ids == NULL ? cmd_error(error, KRC_E_NOMEM, "out of memory")
+                                 : krc_open(&t->krc, t->source.config, error);
     if (rc == KRC_OK)
         rc = cmd_source_partitions(&t->source, t->krc, &parts, &count, &failed, error);
     t->failed |= failed;
     if (rc == KRC_OK)
-        read_ids(t);
-    for (size_t i = 0; rc == KRC_OK && i < count; i++)
-        list_partition(t, &parts[i]);
-    if (rc == KRC_OK && !t->json)
-        rc = print_tables(t, error);
+        rc = t->rows.is_cluster ? list_cluster(t, parts, count, error)
+                                : list_folders(t, parts, count);
+    if (rc == KRC_OK)
+        rc = txns_print(&t->rows, error);
     free(parts);
     return rc;
 }
@@ -201,16 +183,15 @@ static int list(struct txns *t, krc_error *error)
 static int run(struct txns *t)
 {
     krc_error error;
-    t->now_ms = cmd_now_ms();
-    cmd_table_init(&t->partitions, partition_columns,
-                   sizeof partition_columns / sizeof *partition_columns);
-    cmd_table_init(&t->transactions, transaction_columns,
-                   sizeof transaction_columns / sizeof *transaction_columns);
+    t->rows.is_cluster = cmd_source_is_cluster(&t->source);
+    t->rows.asks_cluster = t->rows.is_cluster || t->servers != NULL;
+    t->rows.ids = krc_transactional_ids_new();
+    txns_begin(&t->rows);
     if (list(t, &error) < 0)
         t->failed = cmd_fail(&error);
-    cmd_table_free(&t->partitions);
-    cmd_table_free(&t->transactions);
-    krc_transactional_ids_free(t->ids);
+    txns_end(&t->rows);
+    krc_transactional_ids_free(t->rows.ids);
+    krc_close(t->cluster);
     krc_close(t->krc);
     return cmd_flush() == CMD_DONE && !t->failed ? CMD_DONE : CMD_FAILED;
 }
@@ -231,10 +212,10 @@ static int set_option(struct txns *t, int option, char *value)
 {
     switch (option) {
     case OPT_ALL:
-        t->all = true;
+        t->rows.all = true;
         return CMD_DONE;
     case 'J':
-        t->json = true;
+        t->rows.json = true;
         return CMD_DONE;
     case 'h':
         t->source.finished = true;
@@ -247,13 +228,34 @@ static int set_option(struct txns *t, int option, char *value)
     }
 }
 
-static int check(const struct txns *t, int words, char **word)
+/* Beside log folders a cluster is no source of partitions. */
+static int set_servers_aside(struct txns *t)
 {
+    krc_error error;
+    t->servers = strdup(krc_config_get(t->source.config, "bootstrap.servers"));
+    if (t->servers == NULL) {
+        cmd_error(&error, KRC_E_NOMEM, "out of memory");
+        return cmd_fail(&error);
+    }
+    t->source.has_servers = false;
+    return CMD_DONE;
+}
+
+static int check(struct txns *t, int words, char **word)
+{
+    struct cmd_source *source = &t->source;
+    int status = CMD_DONE;
     if (words > 0)
         return cmd_usage("txns: what is \"%s\"? Topics are named with -t", word[0]);
-    if (t->source.has_servers)
-        return cmd_usage("txns: transactions are looked for in log folders: name one with -d");
-    return cmd_source_check(&t->source, "txns");
+    if (source->has_log_dir && source->has_servers)
+        status = set_servers_aside(t);
+    if (status == CMD_DONE)
+        status = cmd_source_check(source, "txns");
+    if (status != CMD_DONE || !cmd_source_is_cluster(source))
+        return status;
+    if (t->rows.all)
+        return cmd_usage("txns --all: a cluster tells only of transactions that are open");
+    return cmd_set_property(source->config, "isolation.level", "read_uncommitted");
 }
 
 int cmd_txns(int argc, char **argv)
@@ -269,6 +271,7 @@ int cmd_txns(int argc, char **argv)
         status = check(&t, argc - optind, argv + optind);
     if (status == CMD_DONE && !t.source.finished)
         status = run(&t);
+    free(t.servers);
     cmd_source_free(&t.source);
     return status;
 }

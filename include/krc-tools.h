@@ -125,6 +125,22 @@ const struct krc_member *krc_group_owner(const struct krc_group *group, const ch
 int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *offsets,
                        krc_groups *groups, krc_error *error) KRC_MUST_USE;
 
+/*
+ * The same of a cluster: what its coordinators say.  Offsets of open transactions are waited for, up
+ * to "default.api.timeout.ms": KRC_E_TIMEOUT.  KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE:
+ * log folders.  Other errors as krc_load_topics.
+ */
+int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offsets,
+                           krc_groups *groups, krc_error *error) KRC_MUST_USE;
+
+/*
+ * Commits all of a list to a cluster's groups, by nobody in particular.  First it is seen that all
+ * partitions are there (KRC_E_NOT_FOUND), and that none of the groups has members (KRC_E_BUSY, which
+ * names them).  KRC_E_REFUSED: the coordinator has refused some, and the message says how many.
+ */
+int krc_group_cluster_commit(krc *krc, const krc_committed_list *list,
+                             krc_error *error) KRC_MUST_USE;
+
 /* ---- Lag ----------------------------------------------------------------------------------- */
 
 /* How far a group is behind in a partition. */
@@ -211,6 +227,7 @@ enum krc_transaction_state {
     KRC_TRANSACTION_COMMITTED,
     KRC_TRANSACTION_ABORTED,
     KRC_TRANSACTION_DOUBTFUL, /* what was skipped as corrupt may have held its marker */
+    KRC_TRANSACTION_HANGING,  /* open, and no coordinator is going to end it */
 };
 const char *krc_transaction_state_name(enum krc_transaction_state state);
 
@@ -220,17 +237,22 @@ struct krc_transaction {
     int64_t producer_id;
     int16_t producer_epoch;    /* of its newest batch */
     int64_t first_offset;      /* of its batches of records; -1: only the marker is left */
-    int64_t last_offset;
+    int64_t last_offset;       /* -1 of a cluster, too, which does not tell it */
     int64_t marker_offset;     /* -1: none */
-    int64_t records;           /* that the log has of it */
-    int64_t first_time_ms;     /* when the first batch was written; -1: not known */
+    int64_t records;           /* that the log has of it; -1: a cluster's */
+    int64_t first_time_ms;     /* when the first batch was written, or, where a cluster's coordinator
+                                  knows it, when it was begun; -1: not known */
+    int64_t last_time_ms;      /* of the newest batch's records; -1: not known */
     int64_t marker_time_ms;    /* -1: none, or not known */
     bool holds_last_stable_offset; /* which lies where this one begins, that has no marker yet */
 };
 
 struct krc_transactions {
-    int64_t committed, aborted, open, doubtful;
-    int64_t log_start_offset, last_stable_offset, log_end_offset;
+    int64_t committed, aborted; /* -1: a cluster's */
+    int64_t open, doubtful, hanging;
+    int64_t log_start_offset, last_stable_offset;
+    int64_t high_watermark; /* -1: of folders */
+    int64_t log_end_offset; /* -1: of a cluster */
 };
 
 /*
@@ -244,17 +266,66 @@ int krc_list_transactions(const krc *krc, const char *topic, int32_t partition,
                           krc_transaction_fn *each, void *arg, struct krc_transactions *summary,
                           krc_error *error) KRC_MUST_USE;
 
-/* Which transactional id a producer id belongs to. */
+/* What is known of a transactional id. */
+struct krc_transactional_id {
+    const char *name;
+    int32_t coordinator;   /* a broker's id; -1: not known */
+    const char *state;     /* of its newest transaction, as the coordinator calls it: "Ongoing",
+                              "CompleteCommit", ...; NULL: not known */
+    int32_t timeout_ms;    /* of its transactions; -1: not known */
+    int64_t start_time_ms; /* of the transaction that is open; -1: none, or not known */
+};
+
+/* Which transactional ids producer ids belong to. */
 typedef struct krc_transactional_ids krc_transactional_ids;
 
-/* What the transaction log of log folders, __transaction_state, says of them; errors as
- * krc_group_log_read.  To be freed whatever it returns. */
-int krc_transactional_ids_read(const krc *krc, krc_transactional_ids **ids,
-                               krc_error *error) KRC_MUST_USE;
+krc_transactional_ids *krc_transactional_ids_new(void); /* NULL: out of memory */
 void krc_transactional_ids_free(krc_transactional_ids *ids);
 
-/* NULL: not known; `ids` may be NULL, too. */
-const char *krc_transactional_id(const krc_transactional_ids *ids, int64_t producer_id);
+/* NULL: not known. */
+const struct krc_transactional_id *krc_transactional_id(const krc_transactional_ids *ids,
+                                                        int64_t producer_id);
+
+/* Adds what the transaction log of log folders, __transaction_state, says of them: names.  Errors as
+ * krc_group_log_read. */
+int krc_transactional_ids_read(const krc *krc, krc_transactional_ids *ids,
+                               krc_error *error) KRC_MUST_USE;
+
+/*
+ * Adds what a cluster's brokers say of them, each of those that it coordinates: names, coordinators
+ * and states.  It leaves out those that we may not DESCRIBE.  The cluster's topics were loaded, for
+ * its brokers are known then.  KRC_E_UNSUPPORTED: a broker is older than Kafka 3.0.  Other errors as
+ * krc_load_topics.
+ */
+int krc_transactional_ids_ask(krc *krc, krc_transactional_ids *ids,
+                              krc_error *error) KRC_MUST_USE;
+
+/* Transactions that are open in a cluster's partition. */
+struct krc_open_transactions {
+    const char *topic;
+    int32_t partition;
+
+    /* the answer */
+    struct krc_transaction *list; /* in the order they began; see krc_open_transactions_free */
+    size_t count;
+    struct krc_transactions summary;
+    krc_error error; /* its code is KRC_OK, or why they are not known */
+};
+
+/*
+ * Asks the partitions' leaders for them, and the coordinators whose they are, adding to `ids`, which
+ * is empty before.  `krc` reads uncommitted, nothing is assigned to it, and the topics were loaded.
+ *
+ * One is hanging where it stays open after all coordinators have said that its producer is none of
+ * theirs, or has nothing to end in that partition.  A transactional id that we may not DESCRIBE
+ * seems to be nobody's, too.
+ *
+ * KRC_E_UNSUPPORTED, and other errors that are not one partition's: as krc_transactional_ids_ask.
+ * KRC_E_REFUSED: we may not look at a transactional id.
+ */
+int krc_ask_transactions(krc *krc, struct krc_open_transactions *partitions, size_t count,
+                         krc_transactional_ids *ids, krc_error *error) KRC_MUST_USE;
+void krc_open_transactions_free(struct krc_open_transactions *partitions, size_t count);
 
 /* ---- Records as text ----------------------------------------------------------------------- */
 

@@ -213,12 +213,11 @@ END_TEST
 
 START_TEST(ids_of_the_fixture)
 {
-    krc_transactional_ids *ids;
+    krc_transactional_ids *ids = krc_transactional_ids_new();
     krc *handle = consume_open("tests/golden/fixtures/kafka-4.3.1", NULL);
-    ck_assert_int_eq(krc_transactional_ids_read(handle, &ids, &error), KRC_OK);
-    ck_assert_str_eq(krc_transactional_id(ids, 4), "txns-open-tx-0");
+    ck_assert_int_eq(krc_transactional_ids_read(handle, ids, &error), KRC_OK);
+    ck_assert_str_eq(krc_transactional_id(ids, 4)->name, "txns-open-tx-0");
     ck_assert_ptr_null(krc_transactional_id(ids, 123456));
-    ck_assert_ptr_null(krc_transactional_id(NULL, 4));
     krc_transactional_ids_free(ids);
     krc_close(handle);
 }

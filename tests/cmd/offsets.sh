@@ -38,16 +38,17 @@ sql() {
 more=' (--help tells more)'
 expect 2 '' "krc: offsets: say list, lag, export, import or reset$more"
 for action in list export; do
-    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, or a data \
-folder with -d$more" $action
+    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, a cluster \
+with -b, or a data folder with -d$more" $action
 done
 for action in import reset; do
-    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store$more" \
-        $action
+    expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, a cluster \
+with -b$more" $action
     expect 2 '' "krc: offsets $action: a broker's folder is only read: name an offset store with \
---store$more" $action -d "$LOGS"
+--store, or a cluster with -b$more" $action -d "$LOGS"
 done
-expect 2 '' "krc: offsets lag: needs the log: name its folder with -d$more" lag --store "$db"
+expect 2 '' "krc: offsets lag: needs the log: name its folder with -d, or the cluster \
+with -b$more" lag --store "$db"
 expect 2 '' "krc: offsets list: --exact means nothing here$more" list --store "$db" --exact
 expect 2 '' "krc: offsets: there is no \"move\", say list, lag, export, import or reset$more" \
     move --store "$db"
@@ -55,7 +56,8 @@ expect 2 '' "krc: offsets list: what is \"x\"?$more" list x --store "$db"
 expect 2 '' "krc: offsets reset: where to? Give a target such as --to-offset N$more" \
     reset --store "$db"
 for target in --to-earliest --to-latest "--to-datetime 2026-01-31T12:00" "--by-duration PT1H"; do
-    expect 2 '' "krc: offsets reset: ${target%% *} needs the log: name its folder with -d$more" \
+    expect 2 '' "krc: offsets reset: ${target%% *} needs the log: name its folder with -d, or \
+the cluster with -b$more" \
         reset --store "$db" $target
 done
 expect 2 '' "krc: --to-offset and --to-current: only one target can be$more" \
