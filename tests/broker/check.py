@@ -8,6 +8,7 @@ from broker import check_broker
 from cluster import check_cluster
 from common import attempt, summary
 from groups import check_groups
+from offsets import check_offsets
 from processes import end_all
 from refused import check_refused
 from secure import check_secure
@@ -23,9 +24,10 @@ SCENARIOS = {
     "refused": check_refused,
     "secure": check_secure,
     "groups": check_groups,
+    "offsets": check_offsets,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups")
+DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups", "offsets")
 
 
 def main():

@@ -26,6 +26,7 @@ public final class Helper {
     final String bootstrap;
     final Topics topics;
     final Map<String, Load> loads = new HashMap<>();
+    final Map<String, KafkaProducer<byte[], byte[]>> committing = new HashMap<>();
     KafkaProducer<byte[], byte[]> plain;
     Scenario scenario;
 
@@ -63,6 +64,9 @@ public final class Helper {
         case "loaded": return loaded(words.get(0));
         case "unload": return unload(words.get(0));
         case "commit": return commit(words.get(0), partition(words, 1), number(words.get(3)));
+        case "commit-open":
+            return commitOpen(words.get(0), partition(words, 1), number(words.get(3)));
+        case "commit-end": return commitEnd(words.get(0));
         case "bytes-out": return Metric.bytesOut(integer(words.get(0)), words.get(1));
         default: return topics.run(command, words);
         }
@@ -190,14 +194,38 @@ public final class Helper {
         return loaded(name);
     }
 
+    KafkaConsumer<byte[], byte[]> consumer(String group) {
+        return new KafkaConsumer<>(Map.of("bootstrap.servers", bootstrap, "group.id", group),
+                                   new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
     /** GROUP TOPIC PARTITION OFFSET, as a consumer commits it. */
     String commit(String group, TopicPartition partition, long offset) {
-        Map<String, Object> configs = Map.of("bootstrap.servers", bootstrap, "group.id", group);
-        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
-                 configs, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(group)) {
             consumer.assign(List.of(partition));
             consumer.commitSync(Map.of(partition,
                                        new OffsetAndMetadata(offset, Optional.empty(), "")));
+        }
+        return "";
+    }
+
+    /** GROUP TOPIC PARTITION OFFSET, in a transaction that stays open until commit-end GROUP. */
+    String commitOpen(String group, TopicPartition partition, long offset) {
+        KafkaProducer<byte[], byte[]> producer = open(Map.of("transactional.id", "of-" + group));
+        committing.put(group, producer);
+        producer.initTransactions();
+        producer.beginTransaction();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(group)) {
+            producer.sendOffsetsToTransaction(
+                Map.of(partition, new OffsetAndMetadata(offset, Optional.empty(), "")),
+                consumer.groupMetadata());
+        }
+        return "";
+    }
+
+    String commitEnd(String group) {
+        try (KafkaProducer<byte[], byte[]> producer = committing.remove(group)) {
+            producer.commitTransaction();
         }
         return "";
     }

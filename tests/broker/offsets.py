@@ -1,0 +1,174 @@
+"""Committed offsets: krc against Kafka's own tool, on a broker and on its folder."""
+import csv
+import json
+import subprocess
+import tempfile
+
+from common import Running, attempt, check, differ, krc, run
+from kafka import Broker, Helper
+from processes import java, wait_until
+
+TOPICS = {"plain": 3, "with.dots_and-dashes": 2, "twenty-five-letters-long-x": 1}
+COUNTS = {(topic, partition): 100 + 10 * i
+          for i, (topic, partition) in enumerate((t, p) for t in TOPICS for p in range(TOPICS[t]))}
+GROUPS = ["g", "two words", 'a "quoted", one']  # the names that CSV is about
+
+
+def kafka_groups(bootstrap, *arguments):
+    """What kafka-consumer-groups.sh prints."""
+    return subprocess.run(
+        java("200m", "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+             "--bootstrap-server", bootstrap, *arguments),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True).stdout.decode()
+
+
+def kafka_export(bootstrap, group):
+    return kafka_groups(bootstrap, "--reset-offsets", "--to-current", "--export", "--all-topics",
+                        "--dry-run", "--group", group)
+
+
+def rows(text):
+    return sorted(tuple(row) for row in csv.reader(text.splitlines()) if row)
+
+
+def listed(*place):
+    """TOPIC, PARTITION -> what krc lists."""
+    lines = krc("offsets", "list", "-J", *place).splitlines()
+    return {(row["topic"], row["partition"]): row for row in map(json.loads, lines)}
+
+
+def committed(rows_of):
+    return {place: row["committedOffset"] for place, row in rows_of.items()}
+
+
+def begin(helper):
+    for topic, partitions in TOPICS.items():
+        helper("create", topic, partitions)
+    for (topic, partition), count in COUNTS.items():
+        helper("send", topic, partition, 0, count, 8)
+
+
+def check_numbers(bootstrap, helper):
+    """Each number of Kafka's description."""
+    for i, (topic, partition) in enumerate(COUNTS):
+        helper("commit", "g", topic, partition, 7 * i)
+    want = {}
+    for line in kafka_groups(bootstrap, "--describe", "--group", "g").splitlines():
+        words = line.split()
+        if words and words[0] == "g":
+            want[words[1], int(words[2])] = [int(word) for word in words[3:6]]
+    got = listed("-b", bootstrap, "-g", "g")
+    check("committed offsets, ends and lag", differ(
+        sorted(want.items()), sorted((place, [row["committedOffset"], row["highWatermark"],
+                                              row["lag"]]) for place, row in got.items())))
+    exact = [json.loads(line) for line in krc("offsets", "lag", "--exact", "-J", "-b", bootstrap,
+                                              "-g", "g").splitlines()]
+    check("the records that are left", differ(
+        [row["lag"] for row in exact], [row["lagRecords"] for row in exact]))
+
+
+def check_csv(folder, bootstrap):
+    """A text of either is the other's, whatever a group is called."""
+    exported = krc("offsets", "export", "-b", bootstrap, "-g", "g").decode()
+    check("krc's export and Kafka's", differ(rows(kafka_export(bootstrap, "g")), rows(exported)))
+    for group in GROUPS[1:]:
+        with open(f"{folder}/krc.csv", "w") as file:
+            file.write(exported)
+        kafka_groups(bootstrap, "--reset-offsets", "--from-file", f"{folder}/krc.csv",
+                     "--execute", "--group", group)
+        check(f"Kafka took krc's offsets for {group}", differ(
+            rows(exported), rows(krc("offsets", "export", "-b", bootstrap, "-g",
+                                     group).decode())))
+    everything = kafka_groups(bootstrap, "--reset-offsets", "--to-current", "--export",
+                              "--all-topics", "--dry-run", "--all-groups")
+    check("of all groups", differ(
+        rows(everything), rows(krc("offsets", "export", "-b", bootstrap).decode())))
+    with open(f"{folder}/kafka.csv", "w") as file:
+        file.write(everything)
+    run("offsets", "import", "--store", f"{folder}/store", f"{folder}/kafka.csv").expect(0)
+    check("through a store", differ(rows(everything), rows(
+        krc("offsets", "export", "--store", f"{folder}/store").decode())))
+    with open(f"{folder}/one.csv", "wb") as file:
+        file.write(krc("offsets", "export", "--store", f"{folder}/store", "-g", "two words"))
+    run("offsets", "import", "-b", bootstrap, "-g", "came back", f"{folder}/one.csv").expect(0)
+    check("and back into a cluster", differ(
+        rows(exported), rows(kafka_export(bootstrap, "came back"))))
+
+
+def check_reset(bootstrap):
+    """Shown first; then Kafka shows it too."""
+    before = listed("-b", bootstrap, "-g", "g")
+    run("offsets", "reset", "-b", bootstrap, "-g", "g", "--to-latest").expect(0)
+    check("a dry run changes nothing", differ([before], [listed("-b", bootstrap, "-g", "g")]))
+    run("offsets", "reset", "-b", bootstrap, "-g", "g", "--to-latest", "--execute").expect(0)
+    want = sorted((t, str(p), str(count)) for (t, p), count in COUNTS.items())
+    check("reset to latest", differ(want, rows(kafka_export(bootstrap, "g"))))
+    run("offsets", "reset", "-b", bootstrap, "-g", "g", "-t", "plain:1", "--shift-by", "-30",
+        "--execute").expect(0)
+    check("one of them shifted", differ([COUNTS["plain", 1] - 30], [
+        committed(listed("-b", bootstrap, "-g", "g"))["plain", 1]]))
+    run("offsets", "list", "-b", bootstrap, "-g", "nobody").expect(1).expect_word(
+        "the cluster has no group nobody")
+
+
+def check_members(folder, bootstrap, protocol):
+    """Nothing is changed under a group's members, who are named."""
+    group = f"at-work-{protocol}"
+    member = Running(folder, group, "read", "-q", "-b", bootstrap, "-t", "plain", "-g", group,
+                     "--join", "-X", f"group.protocol={protocol}", "-X", "client.id=busy", "-X",
+                     "auto.commit.interval.ms=100")
+    wait_until("its partitions", lambda: b"busy" in run(
+        "offsets", "list", "-b", bootstrap, "-g", group).out)
+    member.wait_for("its records", sum(COUNTS["plain", p] for p in range(3)))
+    wait_until("its commits", lambda: None not in committed(
+        listed("-b", bootstrap, "-g", group)).values())
+    before = listed("-b", bootstrap, "-g", group)
+    check(f"who has what, {protocol}", differ(
+        ["busy"] * 3, [row["clientId"] for row in before.values()]))
+    for arguments in (["reset", "--to-earliest", "--execute"], ["import", f"{folder}/one.csv"]):
+        run("offsets", *arguments, "-b", bootstrap, "-g", group).expect(1).expect_word(
+            "has members").expect_word("busy")
+    check("nothing was changed", differ([committed(before)], [
+        committed(listed("-b", bootstrap, "-g", group))]))
+    member.interrupt().expect(0)
+    run("offsets", "reset", "-b", bootstrap, "-g", group, "--to-earliest", "--execute").expect(0)
+
+
+def check_open(bootstrap, helper):
+    """What is committed in a transaction counts once that is."""
+    helper("commit", "open", "plain", 0, 5)
+    helper("commit-open", "open", "plain", 0, 50)
+    run("offsets", "list", "-b", bootstrap, "-g", "open", "-X",
+        "default.api.timeout.ms=2000").expect(1).expect_word("still open")
+    helper("commit-end", "open")
+    check("once it is committed", differ([{("plain", 0): 50}], [
+        committed(listed("-b", bootstrap, "-g", "open"))]))
+    helper("commit-open", "open", "plain", 0, 60)  # stays so, in the folder
+
+
+def check_folder(logs, by_cluster):
+    """The stopped broker's folder says the same, but for what is open still."""
+    by_folder = rows(krc("offsets", "export", "-d", logs).decode())
+    check("the folder's group log", differ(by_cluster, by_folder))
+
+
+def check_offsets():
+    with tempfile.TemporaryDirectory() as folder, Broker(folder) as broker, \
+            Helper(broker.bootstrap, folder) as helper:
+        begin(helper)
+        attempt("numbers", check_numbers, broker.bootstrap, helper)
+        attempt("CSV, both ways", check_csv, folder, broker.bootstrap)
+        attempt("reset", check_reset, broker.bootstrap)
+        for protocol in ("classic", "consumer"):
+            attempt(f"a group at work, {protocol}", check_members, folder, broker.bootstrap,
+                    protocol)
+        attempt("offsets in a transaction", check_open, broker.bootstrap, helper)
+        by_cluster = [row for group in [*GROUPS, "came back"] for row in rows(
+            "".join(f'"{group}",{line}\n'.replace('"quoted"', '""quoted""') for line in krc(
+                "offsets", "export", "-b", broker.bootstrap, "-g", group).decode().splitlines()
+                if line))]
+        by_cluster += [("at-work-" + protocol, "plain", str(p), "0")
+                       for protocol in ("classic", "consumer") for p in range(3)]
+        broker.stop()
+        attempt("the same of the folder", check_folder, broker.logs,
+                sorted([*by_cluster, ("open", "plain", "0", "50")]))
