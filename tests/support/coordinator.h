@@ -25,7 +25,7 @@ struct group_member {
     bool is_stuck;    /* ...unless it hangs */
     bool is_pending;  /* it was given an id, and has not joined */
     char id[64], instance[24];
-    group_parts target; /* what it is to have in the end; a classic leader of the script's says so */
+    group_parts target; /* what it is to have in the end, so that a scripted leader says */
     group_parts has;    /* what it was assigned */
     group_parts gives;  /* KIP-848: what it was told to give up, and has not yet */
     int32_t epoch, previous; /* KIP-848; -2: left for now */

@@ -236,7 +236,8 @@ static bool is_same(const struct krc_buffer *a, struct krc_bytes b)
 }
 
 /* Whether anything was new. */
-static bool keep_protocols(struct group_member *member, const struct krc_join_group_request *request)
+static bool keep_protocols(struct group_member *member,
+                           const struct krc_join_group_request *request)
 {
     bool changed = member->protocol_count != request->protocol_count;
     ck_assert_int_le(request->protocol_count, GROUP_PROTOCOLS);

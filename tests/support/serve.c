@@ -20,6 +20,8 @@ struct client {
     struct krc_buffer in, out;
     struct broker_request request; /* one at a time, as brokers do */
     bool waits;
+    enum krc_api_name api; /* of the newest request */
+    bool is_held;          /* what lies in `out` is not sent yet */
     int64_t came_ms;
 };
 
@@ -32,6 +34,7 @@ static struct {
     char address[32];
     struct client clients[CLIENTS];
     int requests[KRC_API_COUNT];
+    enum krc_api_name held;
 } serve = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
@@ -62,6 +65,13 @@ int serve_requests(enum krc_api_name api)
     int count = serve.requests[api];
     serve_unlock();
     return count;
+}
+
+void serve_hold(enum krc_api_name api)
+{
+    serve_lock();
+    serve.held = api;
+    serve_unlock();
 }
 
 void serve_drop(void)
@@ -125,6 +135,7 @@ static void take_request(struct client *c)
     c->in.len -= size + 4;
     memmove(c->in.data, c->in.data + size + 4, c->in.len);
     c->waits = true;
+    c->api = c->request.frame.api;
     c->came_ms = now_ms();
     serve.requests[c->request.frame.api]++;
 }
@@ -167,8 +178,10 @@ static void receive(struct client *c)
 
 static void send_some(struct client *c)
 {
-    ssize_t n = c->out.len == 0 ? 0 : send(c->fd, c->out.data, c->out.len,
-                                           MSG_DONTWAIT | MSG_NOSIGNAL);
+    c->is_held = serve.held != KRC_API_COUNT && (c->is_held || c->api == serve.held);
+    ssize_t n = c->out.len == 0 || c->is_held
+                    ? 0
+                    : send(c->fd, c->out.data, c->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n <= 0)
         return;
     c->out.len -= (size_t)n;
@@ -239,6 +252,7 @@ void serve_begin(void)
     snprintf(serve.address, sizeof serve.address, "127.0.0.1:%d", serve.ports[1]);
     memset(serve.requests, 0, sizeof serve.requests);
     serve.ends = false;
+    serve.held = KRC_API_COUNT;
     world.edit = tell_ports;
     ck_assert_int_eq(pthread_create(&serve.thread, NULL, run, NULL), 0);
 }

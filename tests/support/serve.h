@@ -21,6 +21,9 @@ void serve_unlock(void);
 /* How many requests of an API came. */
 int serve_requests(enum krc_api_name api);
 
+/* What is done for an API is not told for a while; KRC_API_COUNT: all is again. */
+void serve_hold(enum krc_api_name api);
+
 /* Ends all connections. */
 void serve_drop(void);
 

@@ -208,9 +208,9 @@ static void check_end(uint64_t seed)
             us = member;
         }
     }
-    ck_assert_msg(owner.member->state == KRC_MEMBER_STABLE && us != NULL, "seed %d: in %s (%d):\n%s",
-                  (int)seed, krc_member_state_name(owner.member->state),
-                  owner.member->error_code, sim.trace);
+    ck_assert_msg(owner.member->state == KRC_MEMBER_STABLE && us != NULL,
+                  "seed %d: in %s (%d):\n%s", (int)seed,
+                  krc_member_state_name(owner.member->state), owner.member->error_code, sim.trace);
     ck_assert_msg(strcmp(owner_has(), group_text(us->has)) == 0, "seed %d: has %s, not %s:\n%s",
                   (int)seed, owner_has(), group_text(us->has), sim.trace);
     ck_assert(group.is_classic || us->has == us->target);

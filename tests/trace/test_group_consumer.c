@@ -290,7 +290,8 @@ START_TEST(the_coordinator_is_gone)
 }
 END_TEST
 
-/* Others say that it still coordinates: it is asked for no more often than it may be connected to. */
+/* Others say that it still coordinates: it is asked for no more often than it may be connected
+ * to. */
 START_TEST(the_coordinator_is_out_of_reach)
 {
     stable_with("t-0 t-1");
