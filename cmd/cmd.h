@@ -14,6 +14,7 @@ enum cmd_status {
     CMD_LOSS, /* done, but offsets were lost or skipped, and were reported */
 };
 
+int cmd_migrate(int argc, char **argv); /* offsets migrate */
 int cmd_offsets(int argc, char **argv);
 int cmd_read(int argc, char **argv);
 int cmd_replay(int argc, char **argv);

@@ -15,6 +15,7 @@ static const char help_text[] =
     "  export               CSV as kafka-consumer-groups.sh exports it; --json: a JSON array\n"
     "  import [FILE]        commit what such a CSV or JSON text says (default: standard input)\n"
     "  reset TARGET         move committed offsets; shows the plan, --execute acts\n"
+    "  migrate              carry a group into a copy of its logs; `krc offsets migrate --help`\n"
     "\n"
     "The offsets are in one of three places:\n"
     "      --store FILE     a SQLite offset store; -b or -d then name the log\n"
@@ -229,11 +230,13 @@ static int check_place(const struct offsets_options *options, const struct actio
 static int run_action(struct offsets_options *options, int count, char **words)
 {
     if (count == 0)
-        return cmd_usage("offsets: say list, lag, export, import or reset");
+        return cmd_usage("offsets: say list, lag, export, import, reset or migrate");
     const struct action *action = action_named(words[0]);
+    if (strcmp(words[0], "migrate") == 0)
+        return cmd_usage("offsets: migrate has flags of its own, which follow it");
     if (action == NULL)
-        return cmd_usage("offsets: there is no \"%s\", say list, lag, export, import or reset",
-                         words[0]);
+        return cmd_usage("offsets: there is no \"%s\", say list, lag, export, import, reset or "
+                         "migrate", words[0]);
     if (count > 1 + action->takes_file)
         return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[1 + action->takes_file]);
     options->has_servers |= krc_config_get(options->config, "bootstrap.servers") != NULL;
@@ -249,6 +252,8 @@ static int run_action(struct offsets_options *options, int count, char **words)
 
 int cmd_offsets(int argc, char **argv)
 {
+    if (argc > 1 && strcmp(argv[1], "migrate") == 0) /* which has flags of its own */
+        return cmd_migrate(argc - 1, argv + 1);
     struct offsets_options options = {.config = krc_config_new()};
     int option, index = 0, status = CMD_DONE;
     static char name[] = "krc offsets"; /* before what getopt has to say */

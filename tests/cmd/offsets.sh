@@ -36,7 +36,7 @@ sql() {
 
 # ---- usage
 more=' (--help tells more)'
-expect 2 '' "krc: offsets: say list, lag, export, import or reset$more"
+expect 2 '' "krc: offsets: say list, lag, export, import, reset or migrate$more"
 for action in list export; do
     expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, a cluster \
 with -b, or a data folder with -d$more" $action
@@ -50,7 +50,7 @@ done
 expect 2 '' "krc: offsets lag: needs the log: name its folder with -d, or the cluster \
 with -b$more" lag --store "$db"
 expect 2 '' "krc: offsets list: --exact means nothing here$more" list --store "$db" --exact
-expect 2 '' "krc: offsets: there is no \"move\", say list, lag, export, import or reset$more" \
+expect 2 '' "krc: offsets: there is no \"move\", say list, lag, export, import, reset or migrate$more" \
     move --store "$db"
 expect 2 '' "krc: offsets list: what is \"x\"?$more" list x --store "$db"
 expect 2 '' "krc: offsets reset: where to? Give a target such as --to-offset N$more" \
