@@ -139,7 +139,7 @@ def check_chaos(folder, bootstrap, chaos, want):
         member.wake(float("inf"))
     members[0].running.kill()
     for member in members[1:]:
-        member.running.interrupt().expect(0)
+        member.running.interrupt().expect(0, -signal.SIGINT)
     time.sleep(SESSION)  # until the one that was killed is forgotten
     run(*members[1].flags, "-q").expect(0)
     for member in members:
