@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/place.h"
 #include "consumer/handle.h"
+#include "groups/subscription.h"
 #include "store/committed.h"
 
 /* The newest record about a group or a member, as it was written; one piece of memory. */
@@ -249,18 +250,32 @@ static int name_member(struct gathering *g, struct krc_member *member, struct kr
                                     : text(g->fold, instance_id, &member->instance_id, g->error);
 }
 
+/* Its bytes are the assignor's own affair: some have formats of theirs, and then nothing is said. */
+static int own_assigned(struct gathering *g, struct krc_member *member, struct krc_bytes bytes)
+{
+    struct krc_assignment has = {0};
+    struct krc_arena *arena = &g->fold->arena;
+    if (bytes.len == 0 || krc_assignment_read(bytes, &has, arena, NULL) < 0)
+        return KRC_OK;
+    struct krc_assigned_topic *topics =
+        krc_arena_take(arena, ((size_t)has.topic_count + 1) * sizeof *topics);
+    if (topics == NULL)
+        return krc_fail_nomem(g->error, (size_t)has.topic_count * sizeof *topics);
+    for (int32_t i = 0; i < has.topic_count; i++)
+        topics[i] = (struct krc_assigned_topic){.name = has.topics[i].topic,
+                                                .partitions = has.topics[i].partitions,
+                                                .partition_count = has.topics[i].partition_count};
+    return own_topics(g, member, topics, has.topic_count);
+}
+
 static int add_classic_member(struct gathering *g, const struct krc_classic_member *from,
                               bool is_consumer)
 {
-    struct krc_classic_assignment assignment = {0};
     struct krc_member member = {0};
     KRC_TRY(text(g->fold, from->id, &member.id, g->error));
     KRC_TRY(name_member(g, &member, from->client_id, from->host, from->instance_id));
-    /* its bytes are the assignor's own affair: some have formats of theirs */
-    if (is_consumer &&
-        krc_classic_assignment_read(from->assignment, &assignment, &g->fold->arena, NULL) < 0)
-        assignment.topic_count = 0;
-    KRC_TRY(own_topics(g, &member, assignment.topics, assignment.topic_count));
+    if (is_consumer)
+        KRC_TRY(own_assigned(g, &member, from->assignment));
     return krc_buffer_append(&g->members, &member, sizeof member, g->error);
 }
 

@@ -172,37 +172,6 @@ int krc_classic_group_read(struct krc_bytes value, struct krc_classic_group *gro
     return finish(&w, what, error);
 }
 
-/*
- * A topic's partitions:
- *      string   topic
- *      [int32]  partitions
- */
-static void named_topic(struct krc_wire *w, void *element)
-{
-    struct krc_assigned_topic *t = element;
-    krc_wire_string(w, &t->name);
-    krc_wire_i32_array(w, &t->partitions, &t->partition_count);
-}
-
-/*
- * An assignment, versions 0 to 3, never flexible; what may follow in later ones follows behind:
- *      int16    version
- *      [topic]
- *      bytes    user data, nullable
- */
-int krc_classic_assignment_read(struct krc_bytes bytes, struct krc_classic_assignment *assignment,
-                                struct krc_arena *arena, krc_error *error)
-{
-    struct krc_wire w = reading(bytes, arena);
-    *assignment = (struct krc_classic_assignment){0};
-    if (bytes.len == 0) /* the group has not come so far */
-        return KRC_OK;
-    krc_wire_i16(&w, &w.version);
-    krc_wire_array(&w, &assignment->topics, &assignment->topic_count, sizeof *assignment->topics,
-                   TOPIC_LEAST, named_topic);
-    return finish(&w, "a member's assignment", error);
-}
-
 /* ---- KIP-848's groups ---------------------------------------------------------------------- */
 
 /*

@@ -48,7 +48,7 @@ int krc_offset_commit_read(struct krc_bytes value, struct krc_offset_commit *com
 struct krc_classic_member {
     struct krc_bytes id, client_id, host;
     struct krc_bytes instance_id; /* data NULL: none */
-    struct krc_bytes assignment;  /* see krc_classic_assignment_read */
+    struct krc_bytes assignment;  /* of consumers, as groups/subscription.h has it */
 };
 struct krc_classic_group {
     struct krc_bytes protocol_type; /* "consumer", "connect", ... */
@@ -64,14 +64,6 @@ struct krc_assigned_topic {
     int32_t *partitions;
     int32_t partition_count;
 };
-
-/* What an assignor of protocol type "consumer" gave to a member. */
-struct krc_classic_assignment {
-    struct krc_assigned_topic *topics;
-    int32_t topic_count;
-};
-int krc_classic_assignment_read(struct krc_bytes bytes, struct krc_classic_assignment *assignment,
-                                struct krc_arena *arena, krc_error *error) KRC_MUST_USE;
 
 /* The epoch of a "consumer" group, or of its target assignment. */
 int krc_group_epoch_read(struct krc_bytes value, int32_t *epoch, krc_error *error) KRC_MUST_USE;

@@ -22,7 +22,6 @@ static void read_value(struct krc_bytes value, struct krc_arena *arena)
 {
     struct krc_offset_commit commit;
     struct krc_classic_group group;
-    struct krc_classic_assignment assignment;
     struct krc_consumer_member member;
     struct krc_consumer_assignment consumer;
     struct krc_transaction_note note;
@@ -31,12 +30,8 @@ static void read_value(struct krc_bytes value, struct krc_arena *arena)
     if (krc_offset_commit_read(value, &commit, NULL) == KRC_OK)
         check_view(commit.metadata, value.data, value.len);
     if (krc_classic_group_read(value, &group, arena, NULL) == KRC_OK)
-        for (int32_t i = 0; i < group.member_count; i++) {
+        for (int32_t i = 0; i < group.member_count; i++)
             check_view(group.members[i].host, value.data, value.len);
-            (void)!krc_classic_assignment_read(group.members[i].assignment, &assignment, arena,
-                                               NULL);
-        }
-    (void)!krc_classic_assignment_read(value, &assignment, arena, NULL);
     if (krc_consumer_member_read(value, &member, NULL) == KRC_OK)
         check_view(member.client_id, value.data, value.len);
     (void)!krc_consumer_assignment_read(value, &consumer, arena, NULL);
