@@ -152,48 +152,52 @@ static void own(struct krc_owned *list, size_t *count, const char *topic,
         list[(*count)++] = (struct krc_owned){topic, partitions[i]};
 }
 
-/* KIP-848: by name, as far as the broker knows it. */
-static void take_consumer(struct asking *a, const struct krc_consumer_group_member *from,
-                          struct krc_member *member)
+static struct krc_member named(struct asking *a, struct krc_bytes id, struct krc_bytes client_id,
+                               struct krc_bytes host, struct krc_bytes instance_id)
 {
-    const struct krc_consumer_group_assignment *has = &from->assignment;
+    return (struct krc_member){.id = text(a, id),
+                               .client_id = text(a, client_id),
+                               .host = text(a, host),
+                               .instance_id =
+                                   instance_id.data == NULL ? NULL : text(a, instance_id)};
+}
+
+/* KIP-848: by name, as far as the broker knows it. */
+static struct krc_member consumer_member(struct asking *a,
+                                         const struct krc_consumer_group_member *from)
+{
+    struct krc_member member =
+        named(a, from->member_id, from->client_id, from->client_host, from->instance_id);
+    const struct krc_consumer_group_topic *has = from->assignment.topics;
     size_t count = 0;
-    for (int32_t t = 0; t < has->topic_count; t++)
-        count += (size_t)has->topics[t].partition_count;
+    for (int32_t t = 0; t < from->assignment.topic_count; t++)
+        count += (size_t)has[t].partition_count;
     struct krc_owned *owned = room_for(a, count);
-    *member = (struct krc_member){.id = text(a, from->member_id),
-                                  .client_id = text(a, from->client_id),
-                                  .host = text(a, from->client_host),
-                                  .owned = owned};
-    if (from->instance_id.data != NULL)
-        member->instance_id = text(a, from->instance_id);
-    for (int32_t t = 0; owned != NULL && t < has->topic_count; t++)
-        own(owned, &member->owned_count, text(a, has->topics[t].name), has->topics[t].partitions,
-            has->topics[t].partition_count);
+    for (int32_t t = 0; owned != NULL && t < from->assignment.topic_count; t++)
+        own(owned, &member.owned_count, text(a, has[t].name), has[t].partitions,
+            has[t].partition_count);
+    member.owned = owned;
+    return member;
 }
 
 /* What another program assigned is not to be read, and nothing is said of it. */
-static void take_classic(struct asking *a, const struct krc_described_member *from,
-                         struct krc_member *member)
+static struct krc_member classic_member(struct asking *a, const struct krc_described_member *from)
 {
+    struct krc_member member =
+        named(a, from->member_id, from->client_id, from->client_host, from->instance_id);
     struct krc_assignment has = {0};
     size_t count = 0;
-    krc_error error;
     if (from->assignment.len > 0 &&
-        krc_assignment_read(from->assignment, &has, &a->arena, &error) < 0)
-        has = (struct krc_assignment){0};
+        krc_assignment_read(from->assignment, &has, &a->arena, NULL) < 0)
+        has.topic_count = 0;
     for (int32_t t = 0; t < has.topic_count; t++)
         count += (size_t)has.topics[t].partition_count;
     struct krc_owned *owned = room_for(a, count);
-    *member = (struct krc_member){.id = text(a, from->member_id),
-                                  .client_id = text(a, from->client_id),
-                                  .host = text(a, from->client_host),
-                                  .owned = owned};
-    if (from->instance_id.data != NULL)
-        member->instance_id = text(a, from->instance_id);
     for (int32_t t = 0; owned != NULL && t < has.topic_count; t++)
-        own(owned, &member->owned_count, text(a, has.topics[t].topic), has.topics[t].partitions,
+        own(owned, &member.owned_count, text(a, has.topics[t].topic), has.topics[t].partitions,
             has.topics[t].partition_count);
+    member.owned = owned;
+    return member;
 }
 
 static void add_group(struct asking *a, const char *type, struct krc_bytes state,
@@ -229,7 +233,7 @@ static enum krc_call_verdict take_consumer_group(struct krc_call *call,
     struct krc_member *members =
         krc_arena_take(&a->arena, ((size_t)g->member_count + 1) * sizeof *members);
     for (int32_t i = 0; members != NULL && i < g->member_count; i++)
-        take_consumer(a, &g->members[i], &members[i]);
+        members[i] = consumer_member(a, &g->members[i]);
     add_group(a, "consumer", g->state, members, members == NULL ? 0 : g->member_count);
     return KRC_CALL_DONE;
 }
@@ -251,7 +255,7 @@ static enum krc_call_verdict take_classic_group(struct krc_call *call,
     struct krc_member *members =
         krc_arena_take(&a->arena, ((size_t)g->member_count + 1) * sizeof *members);
     for (int32_t i = 0; members != NULL && i < g->member_count; i++)
-        take_classic(a, &g->members[i], &members[i]);
+        members[i] = classic_member(a, &g->members[i]);
     add_group(a, "classic", g->state, members, members == NULL ? 0 : g->member_count);
     return KRC_CALL_DONE;
 }
