@@ -380,6 +380,7 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case OPT_RECOVER:
         options->recover = true;
         options->join = true;
+        arguments->source.any_topic = true;
         return CMD_DONE;
     case OPT_JOIN:
         options->join = true;

@@ -335,7 +335,8 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
         krc_config_get(source->config, "log.dirs") == NULL)
         return cmd_usage("%s: where from? Name %sa log folder with -d", command,
                          only_folders ? "" : "a cluster with -b or ");
-    bool takes_all = strcmp(command, "topics") == 0 || strcmp(command, "txns") == 0;
+    bool takes_all = source->any_topic || strcmp(command, "topics") == 0 ||
+                     strcmp(command, "txns") == 0;
     if (is_cluster && source->selection.count == 0 && !takes_all)
         return cmd_usage("%s: which topic? Name it with -t; a leading ^ makes it a regular "
                          "expression", command);

@@ -18,6 +18,7 @@ struct cmd_source {
     int64_t timeout_ms;   /* -1: for ever */
     bool has_log_dir, has_servers;
     bool follows;      /* a cluster, behind its present end */
+    bool any_topic;    /* none has to be named */
     bool quiet;        /* neither notes nor the account as a table */
     bool chatty;       /* where each partition ends, too */
     bool account_json; /* the account as the last line of stderr */

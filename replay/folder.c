@@ -124,6 +124,7 @@ struct setting {
     const char *name;
     char value[256];
     const char *advice;
+    const char *once; /* what holds for outputs that were begun before there was this setting */
 };
 
 enum { SETTING_COUNT = 9 };
@@ -135,33 +136,32 @@ static void describe_run(const struct krc_target *t, const char *cluster_id,
     static const char *const compressions[] = {"none", "gzip", "zstd"};
     const krc_replay_options *o = t->options;
     memset(settings, 0, SETTING_COUNT * sizeof *settings);
-    settings[0] = (struct setting){"format", "", "--format"};
+    settings[0] = (struct setting){.name = "format", .advice = "--format"};
     snprintf(settings[0].value, sizeof settings[0].value, "%s",
              t->is_sqlite ? "sqlite" : formats[o->format]);
-    settings[1] = (struct setting){"compression", "", "--compress"};
+    settings[1] = (struct setting){.name = "compression", .advice = "--compress"};
     snprintf(settings[1].value, sizeof settings[1].value, "%s", compressions[o->compression]);
-    settings[2] = (struct setting){"rotation", "", "--rotate"};
+    settings[2] = (struct setting){.name = "rotation", .advice = "--rotate"};
     if (o->rotate_bytes > 0)
         snprintf(settings[2].value, sizeof settings[2].value, "%lld%s", (long long)o->rotate_bytes,
                  o->rotate_hourly ? ", 1h" : "");
     else
         snprintf(settings[2].value, sizeof settings[2].value, o->rotate_hourly ? "1h" : "none");
-    settings[3] = (struct setting){"isolation.level", "", "--isolation-level"};
+    settings[3] = (struct setting){.name = "isolation.level", .advice = "--isolation-level"};
     snprintf(settings[3].value, sizeof settings[3].value, "%s",
              t->config->read_uncommitted ? "read_uncommitted" : "read_committed");
-    settings[4] = (struct setting){"encoding", "", "--encoding"};
+    settings[4] = (struct setting){.name = "encoding", .advice = "--encoding"};
     snprintf(settings[4].value, sizeof settings[4].value, "%s", o->base64 ? "base64" : "text");
-    settings[5] = (struct setting){"delimiter", "", "-D"};
+    settings[5] = (struct setting){.name = "delimiter", .advice = "-D"};
     struct krc_bytes delimiter = krc_sink_delimiter(o);
     for (size_t i = 0; i < delimiter.len; i++)
         snprintf(settings[5].value + 2 * i, 3, "%02x", delimiter.data[i]);
-    settings[6] = (struct setting){"group.id", "", "--group"};
+    settings[6] = (struct setting){.name = "group.id", .advice = "--group"};
     snprintf(settings[6].value, sizeof settings[6].value, "%s", krc_store_group(t->config));
-    settings[7] = (struct setting){"cluster.id", "", "the source"};
+    settings[7] = (struct setting){.name = "cluster.id", .advice = "the source"};
     snprintf(settings[7].value, sizeof settings[7].value, "%s", cluster_id);
-    settings[8] = (struct setting){"who decides", "", "--join"};
-    if (o->join)
-        snprintf(settings[8].value, sizeof settings[8].value, "the group");
+    settings[8] = (struct setting){.name = "join", .advice = "--join", .once = "no"};
+    snprintf(settings[8].value, sizeof settings[8].value, o->join ? "yes" : "no");
 }
 
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,
@@ -219,7 +219,9 @@ static int begin_or_compare(const struct krc_target *t, const char *cluster_id,
     for (int i = 0; i < SETTING_COUNT; i++) {
         rc = krc_store_get_setting(t->db, settings[i].name, &then, error);
         KRC_TRY(rc);
-        KRC_TRY(compare(t, &settings[i], rc == 0 ? "" : then, error));
+        if (rc == 0)
+            then = settings[i].once != NULL ? settings[i].once : "";
+        KRC_TRY(compare(t, &settings[i], then, error));
     }
     return KRC_OK;
 }
