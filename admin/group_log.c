@@ -250,7 +250,7 @@ static int name_member(struct gathering *g, struct krc_member *member, struct kr
                                     : text(g->fold, instance_id, &member->instance_id, g->error);
 }
 
-/* Its bytes are the assignor's own affair: some have formats of theirs, and then nothing is said. */
+/* Its bytes are the assignor's own affair: some have formats of theirs, and nothing is said. */
 static int own_assigned(struct gathering *g, struct krc_member *member, struct krc_bytes bytes)
 {
     struct krc_assignment has = {0};

@@ -111,7 +111,8 @@ static void resolve(struct krc_membership *member, struct krc_assigned *a)
     member->unresolved--;
 }
 
-bool krc_member_assign(struct krc_membership *member, struct krc_bytes name, const struct krc_uuid *id,
+bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
+                       const struct krc_uuid *id,
                       int32_t partition)
 {
     struct krc_assigned *a = &member->assigned[member->assigned_count];
@@ -304,7 +305,8 @@ int krc_member_explain(const struct krc_membership *member, krc_error *error)
                         member->settings.group);
     return krc_fail(error, KRC_E_REFUSED, "group %s cannot be joined: the coordinator answers %s "
                     "(%s)", member->settings.group, krc_kafka_error_name(member->error_code),
-                    member->why[0] != '\0' ? member->why : krc_kafka_error_text(member->error_code));
+                    member->why[0] != '\0' ? member->why
+                                            : krc_kafka_error_text(member->error_code));
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */
@@ -529,5 +531,5 @@ void krc_member_let_go(struct krc_membership *member, struct krc_held *held)
     remove_held(member, held);
     on(member, what_follows(member));
     if (may_share(member) && member->assigned_count > member->held_count)
-        on(member, krc_member_judge_assignment(member)); /* it may have become ours again meanwhile */
+        on(member, krc_member_judge_assignment(member)); /* it may have become ours again */
 }

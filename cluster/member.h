@@ -189,7 +189,8 @@ struct krc_bytes krc_member_give_up_name(struct krc_membership *member);
 /* Replaces the newest assignment by an empty one with room; then adds to it.  false: out of
  * memory. */
 bool krc_member_assign_anew(struct krc_membership *member, size_t count);
-bool krc_member_assign(struct krc_membership *member, struct krc_bytes name, const struct krc_uuid *id,
+bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
+                       const struct krc_uuid *id,
                       int32_t partition);
 
 /* What the newest assignment means: ASSIGNED or REVOKED. */

@@ -9,8 +9,8 @@
 static const char help_text[] =
     "krc offsets list|lag|export|import|reset --store FILE|-b HOST:PORT|-d DIR [flags]\n"
     "\n"
-    "  list                 each partition's committed offset; where the log is at hand, also where\n"
-    "                       that begins and ends, and how far the offset lies behind\n"
+    "  list                 each partition's committed offset; where the log is at hand, also\n"
+    "                       where that begins and ends, and how far the offset lies behind\n"
     "  lag                  how far, alone; needs the log. --exact counts records, too\n"
     "  export               CSV as kafka-consumer-groups.sh exports it; --json: a JSON array\n"
     "  import [FILE]        commit what such a CSV or JSON text says (default: standard input)\n"
@@ -19,8 +19,8 @@ static const char help_text[] =
     "\n"
     "The offsets are in one of three places:\n"
     "      --store FILE     a SQLite offset store; -b or -d then name the log\n"
-    "  -b, --bootstrap-server HOST:PORT[,...]   a cluster's groups; one with members is not changed\n"
-    "  -d, --log-dir DIR    a Kafka data folder's __consumer_offsets, which is only read; repeatable\n"
+    "  -b, --bootstrap-server HOST:PORT[,...]   a cluster's groups; with members not changed\n"
+    "  -d, --log-dir DIR    a Kafka data folder's __consumer_offsets, only read; repeatable\n"
     "\n"
     "  -g, --group GROUP    list, lag, export: all where absent; reset, import: \"default\" in a\n"
     "                       store\n"
@@ -209,8 +209,8 @@ static int check_place(const struct offsets_options *options, const struct actio
 {
     bool has_log = offsets_have_log(options);
     if (options->has_log_dir && options->has_servers)
-        return cmd_usage("offsets %s: the log is in a cluster or in folders: -b and -d exclude each "
-                         "other", action->name);
+        return cmd_usage("offsets %s: the log is in a cluster or in folders: -b and -d exclude "
+                         "each other", action->name);
     if (action->needs_log && !has_log)
         return cmd_usage("offsets %s: needs the log: name its folder with -d, or the cluster with "
                          "-b", action->name);

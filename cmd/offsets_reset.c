@@ -200,8 +200,8 @@ int offsets_reset(const struct offsets_options *options)
     if (options->target == TO_NOTHING)
         return cmd_usage("offsets reset: where to? Give a target such as --to-offset N");
     if (needs_log && !offsets_have_log(options))
-        return cmd_usage("offsets reset: --%s needs the log: name its folder with -d, or the cluster "
-                         "with -b", options->target_flag);
+        return cmd_usage("offsets reset: --%s needs the log: name its folder with -d, or the "
+                         "cluster with -b", options->target_flag);
     if (is_cluster(options) && options->group == NULL)
         return cmd_usage("offsets reset: which group of the cluster? Name it with -g");
     if (options->execute && options->dry_run)

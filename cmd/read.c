@@ -36,10 +36,10 @@ static const char help_text[] =
     "                           committed, position, last stable offset, high watermark, log end\n"
     "      --digest             instead of records, a line for each partition: topic, partition,\n"
     "                           first, next, records, CRC-32C of offsets, times, keys and values\n"
-    "      --commit             -g: commit to the cluster's group; with --store, too, that is told\n"
+    "      --commit             -g: commit to the cluster's group; with --store that is told\n"
     "                           after the store has it, which decides\n"
-    "      --join               -g: read as a member of the group, which says which partitions, and\n"
-    "                           commit to it\n"
+    "      --join               -g: read as a member of the group, which says which partitions,\n"
+    "                           and commit to it\n"
     "Positions are committed after stdout took the records: at least once.\n"
     "\n";
 
@@ -484,7 +484,8 @@ static int check_join(const struct read_options *options, bool has_store)
 {
     const struct cmd_source *source = &options->source;
     if (has_store)
-        return cmd_usage("read: with --join the group's committed offsets decide: leave out --store");
+        return cmd_usage("read: with --join the group's committed offsets decide: leave out "
+                         "--store");
     if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
         return cmd_usage("read: with --join the group says where partitions begin, and it is "
                          "followed: leave out -o, -e and --until");

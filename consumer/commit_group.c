@@ -183,7 +183,8 @@ int krc_group_work_wait(krc *handle, krc_error *error)
     int64_t deadline_ms = krc_loop_now_ms() + handle->config->api_timeout_ms;
     int rc = KRC_OK;
     while (handle->group_work != NULL && !krc_group_work_over(handle, &rc, &why)) {
-        int waited = krc_net_wait(handle->net, deadline_ms, "the group's coordinator did not answer",
+        int waited = krc_net_wait(handle->net, deadline_ms,
+                                  "the group's coordinator did not answer",
                                   &why);
         if (waited < 0)
             rc = end_work(handle, waited, &why);

@@ -88,16 +88,16 @@ static const struct krc_row properties[] = {
       "is empty"},
      krc_value_text, FIELD(group_id), 0, WIRE_TEXT, NULL},
     {{"group.instance.id", "text", "",
-      "a static member of group.id: one that is away for less than session.timeout.ms gets the same "
-      "partitions back, without a rebalance"},
+      "a static member of group.id: one that is away for less than session.timeout.ms gets the "
+      "same partitions back, without a rebalance"},
      NULL, 0, 0, 0, NULL},
     {{"group.protocol", "classic, consumer", "classic",
       "how a group is joined: consumer is KIP-848, in which the brokers assign (Kafka 4.0 and "
       "later)"},
      krc_value_choice, FIELD(group_protocol), 0, 0, "classic consumer"},
     {{"group.remote.assignor", "text", "",
-      "group.protocol=consumer: the brokers' assignor to use, such as uniform or range; where it is "
-      "empty, their choice"},
+      "group.protocol=consumer: the brokers' assignor to use, such as uniform or range; where it "
+      "is empty, their choice"},
      NULL, 0, 0, 0, NULL},
     {{"heartbeat.interval.ms", "milliseconds", "3000",
       "group.protocol=classic: how often the group's coordinator hears of a member; else the "

@@ -30,8 +30,8 @@ krc_value_fn krc_value_reset, krc_value_tls_versions;
 /* These are only checked, and kept as the setting's text; krc_config_get hides a secret. */
 krc_value_fn krc_value_secret, krc_value_token_url, krc_value_assignors;
 
-/* The next one in a value of partition.assignment.strategy, by its name; NULL: there is none of that
- * name. */
+/* The next one in a value of partition.assignment.strategy, by its name; NULL: there is none of
+ * that name. */
 const struct krc_assignor *krc_next_assignor(const char **text, struct krc_bytes *name);
 
 #endif

@@ -184,7 +184,8 @@ bool krc_commits_to_group(const krc *handle);
 /* What the store has is told to the group; an embedded consumer does not wait for that. */
 void krc_inform_group(krc *handle);
 
-/* Begins to commit what is acknowledged, or, where there is a store, what that has.  KRC_E_BUSY: one is under way.  KRC_E_FENCED. */
+/* Begins to commit what is acknowledged, or, where there is a store, what that has.
+ * KRC_E_BUSY: one is under way.  KRC_E_FENCED. */
 enum krc_work { KRC_WORK_ALL, KRC_WORK_YIELDING /* of partitions that WILL_COMMIT alone */ };
 int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done, void *arg,
                          krc_error *error) KRC_MUST_USE;

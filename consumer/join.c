@@ -17,12 +17,12 @@ static int check_join(const krc *handle, krc_error *error)
     if (handle->config->group_id[0] == '\0')
         return krc_fail(error, KRC_E_STATE, "group.id is not set: which group is to be joined?");
     if (handle->store != NULL)
-        return krc_fail(error, KRC_E_STATE, "group %s cannot be joined: its committed offsets decide "
-                        "then, and the consumer has an offset store", handle->config->group_id);
+        return krc_fail(error, KRC_E_STATE, "group %s cannot be joined: its committed offsets "
+                        "decide then, and the consumer has an offset store", handle->config->group_id);
     if (handle->net->cluster.member != NULL || handle->part_count > 0 ||
         handle->subscriptions != NULL)
-        return krc_fail(error, KRC_E_STATE, "group %s cannot be joined: partitions are assigned, or "
-                        "subscribed to, already", handle->config->group_id);
+        return krc_fail(error, KRC_E_STATE, "group %s cannot be joined: partitions are assigned, "
+                        "or subscribed to, already", handle->config->group_id);
     return KRC_OK;
 }
 

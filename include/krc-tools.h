@@ -126,8 +126,8 @@ int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *of
                        krc_groups *groups, krc_error *error) KRC_MUST_USE;
 
 /*
- * The same of a cluster: what its coordinators say.  Offsets of open transactions are waited for, up
- * to "default.api.timeout.ms": KRC_E_TIMEOUT.  KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE:
+ * The same of a cluster: what its coordinators say.  Offsets of open transactions are waited for,
+ * up to "default.api.timeout.ms": KRC_E_TIMEOUT.  KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE:
  * log folders.  Other errors as krc_load_topics.
  */
 int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offsets,
@@ -135,8 +135,8 @@ int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offs
 
 /*
  * Commits all of a list to a cluster's groups, by nobody in particular.  First it is seen that all
- * partitions are there (KRC_E_NOT_FOUND), and that none of the groups has members (KRC_E_BUSY, which
- * names them).  KRC_E_REFUSED: the coordinator has refused some, and the message says how many.
+ * partitions are there (KRC_E_NOT_FOUND), and that none of the groups has members (KRC_E_BUSY,
+ * which names them).  KRC_E_REFUSED: the coordinator has refused some, and the message says how many.
  */
 int krc_group_cluster_commit(krc *krc, const krc_committed_list *list,
                              krc_error *error) KRC_MUST_USE;

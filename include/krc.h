@@ -365,10 +365,10 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  *
  *   KRC_EVENT_ASSIGNED  the partition is read from now on, as if by krc_assign
  *   KRC_EVENT_REVOKED   it goes to another member: nothing more of it is delivered.  What is
- *                       acknowledged is committed, and the partition given up, by the first krc_poll
- *                       after the one that raised this for which no batch of it is out
- *   KRC_EVENT_FENCED    it is gone already: nothing of it can be acknowledged or committed any more,
- *                       and what was not is delivered to another member
+ *                       acknowledged is committed, and the partition given up, by the first
+ *                       krc_poll after the one that raised this for which no batch of it is out
+ *   KRC_EVENT_FENCED    it is gone already: nothing of it can be acknowledged or committed any
+ *                       more, and what was not is delivered to another member
  *
  * krc_poll returns 0 as soon as it has raised one of the last two.  The group hears of us only
  * while krc_poll, or another call that waits, runs (an embedded consumer: while its loop does): a
@@ -460,8 +460,8 @@ KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next
 /*
  * Commits what was acknowledged.  Where there is an offset store, it decides: offsets, accounts and
  * resets go there in one transaction on disk, and the cluster's group is informed after, where
- * "commit.to.group" says so (a KRC_EVENT_NOTE tells where that fails).  Without one the group is the
- * store, in which there are offsets, leader epochs and no accounts.
+ * "commit.to.group" says so (a KRC_EVENT_NOTE tells where that fails).  Without one the group is
+ * the store, in which there are offsets, leader epochs and no accounts.
  *
  * KRC_E_STATE: neither a store nor a "group.id" of a cluster, or a replay has begun to use the
  * store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be tried again.  Of a
@@ -681,12 +681,13 @@ typedef struct krc_replay_options {
  * Goes on with other partitions after one has failed, and returns the first failure.
  *
  * As a member of a group (`join`), several replays on several machines share topics, each with an
- * output of its own.  There the group's committed offset decides: what was written is flushed, stored
- * as pending, committed to the group, and then confirmed, or, where the group refuses (another member
- * has the partition), cut off again.  A replay that was killed asks the group when it is called again
- * (or with `recover`): so no record is in two outputs, and none is in none, whoever dies when.  Each
- * partition has a file for each stretch of it (its first offset is in the name), and an account of the
- * newest; a partition is read from the group's committed offset, or by "auto.offset.reset".
+ * output of its own.  There the group's committed offset decides: what was written is flushed,
+ * stored as pending, committed to the group, and then confirmed, or, where the group refuses
+ * (another member has the partition), cut off again.  A replay that was killed asks the group when
+ * it is called again (or with `recover`): so no record is in two outputs, and none is in none,
+ * whoever dies when.  Each partition has a file for each stretch of it (its first offset is in the
+ * name), and an account of the newest; a partition is read from the group's committed offset, or by
+ * "auto.offset.reset".  Segments do not go with it.
  *
  * KRC_E_BUSY: another process writes there; the message names it.  KRC_E_MISMATCH: the output was
  * begun with other options, from another cluster, or folder or store hold other things.

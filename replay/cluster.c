@@ -187,7 +187,8 @@ static void begin_parts(struct krc_replay_job *job)
 }
 
 /* One that has ended is not begun again. */
-static bool has_part(const struct krc_replay_job *job, const struct krc_topic *topic, int32_t partition)
+static bool has_part(const struct krc_replay_job *job, const struct krc_topic *topic,
+                     int32_t partition)
 {
     return topic->partitions[partition].reader != NULL || !is_mine(job, topic->name, partition);
 }

@@ -17,8 +17,8 @@ static int refuse(const struct krc_replay_part *part, int64_t stored, krc_error 
     const char *id = part->run->config->group_id, *to = part->run->target.path;
     if (!group->found)
         return krc_fail(error, KRC_E_MISMATCH,
-                        "group %s has no committed offset of %s-%d any more (it was deleted, or has "
-                        "expired), and %s has records up to %lld: reading from the beginning would "
+                        "group %s has no committed offset of %s-%d any more (it was deleted, or "
+                        "has expired), and %s has records up to %lld: reading from the beginning would "
                         "write them again; krc offsets reset --to-offset sets one", id,
                         part->place.topic, (int)part->place.partition, to, (long long)stored);
     return krc_fail(error, KRC_E_MISMATCH,

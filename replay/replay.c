@@ -178,16 +178,16 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
                         "segments keep batches as they are: they are not compressed again, and "
                         "Kafka 0.7's are not the same format");
     if (options->join && (config->bootstrap_servers[0] == '\0' || config->group_id[0] == '\0'))
-        return krc_fail(error, KRC_E_INVALID, "to join a group, bootstrap.servers and group.id have "
-                        "to be set");
+        return krc_fail(error, KRC_E_INVALID, "to join a group, bootstrap.servers and group.id "
+                        "have to be set");
     if (options->join && options->format == KRC_REPLAY_SEGMENT)
-        return krc_fail(error, KRC_E_INVALID, "segments do not go with a group: the marker that ends "
-                        "a transaction may lie in another member's output, and without it the "
+        return krc_fail(error, KRC_E_INVALID, "segments do not go with a group: the marker that "
+                        "ends a transaction may lie in another member's output, and without it the "
                         "segment reads as if the transaction were open");
     if (options->join && (options->jobs > 1 || options->max_records > 0 || options->new_history))
         return krc_fail(error, KRC_E_INVALID, "a member of a group is one job, which the group may "
-                        "end and begin: neither more jobs, nor a limit of records, nor a new history "
-                        "go with it");
+                        "end and begin: neither more jobs, nor a limit of records, nor a new "
+                        "history go with it");
     if (options->delimiter.len > DELIMITER_MAX)
         return krc_fail(error, KRC_E_INVALID, "a delimiter has at most %d bytes", DELIMITER_MAX);
     return KRC_OK;
