@@ -34,9 +34,9 @@ void krc_cluster_close(struct krc_cluster *cluster)
     while (cluster->remotes.count > 0)
         krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);
     krc_nodes_forget(cluster, "closed");
-    krc_coordinators_free(cluster);
     for (size_t i = 0; i < cluster->nodes.server_count; i++)
         krc_node_free(cluster->nodes.servers[i]);
+    krc_coordinators_free(cluster); /* for whom connections may have been asked */
     free(cluster->nodes.servers);
     free(cluster->remotes.list);
     krc_topics_free(&cluster->topics);

@@ -1,7 +1,7 @@
 /*
  * A cluster whose brokers answer anything: nothing breaks, leaks, or goes round for ever.
  *
- * The first byte picks how it is read.  Then each byte is something that happens, its lower three
+ * The first byte picks how it is read, and whether a group is joined besides.  Then each byte is something that happens, its lower three
  * bits say what, the others to whom:
  *
  *   0, 1, 2  an answer to the oldest request: a length int16, and the body
@@ -9,13 +9,14 @@
  *   4        time passes, 2^n milliseconds
  *   5        a connection fails
  *   6        bytes come that answer nothing: a length int8, and they
- *   7        the application seeks or pauses
+ *   7        the application seeks or pauses, or leaves the group
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumer/netsource.h"
 #include "consumer/tracker.h"
+#include "groups/assign.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +41,7 @@ struct fuzz {
     struct krc_codecs *codecs;
     struct krc_buffer scratch, answer;
     struct krc_topic *topic;
+    struct krc_member_settings member;
     struct reader {
         struct krc_place place;
         struct krc_tracker tracker;
@@ -159,9 +161,26 @@ static bool take_one(struct fuzz *f, struct reader *r)
     return rc >= 0 && item.type != KRC_ITEM_WAIT && item.type != KRC_ITEM_END;
 }
 
+/* What a group gives is begun, and let go as soon as it has to be. */
+static void own(struct krc_membership *member)
+{
+    krc_member_polled(member);
+    for (size_t i = 0; i < member->held_count; i++) {
+        if (member->held[i].phase == KRC_HELD_OURS)
+            continue;
+        if (member->held[i].phase == KRC_HELD_NEW)
+            krc_member_begun(&member->held[i]);
+        else
+            krc_member_let_go(member, &member->held[i]);
+        i = SIZE_MAX; /* the others have moved */
+    }
+}
+
 static void read_all(struct fuzz *f)
 {
     struct krc_remote *remote;
+    if (f->cluster.member != NULL)
+        own(f->cluster.member);
     for (int i = 0; i < READERS; i++)
         open_reader(f, i);
     for (int turns = 0; (remote = krc_remote_first_ready(&f->cluster)) != NULL; turns++) {
@@ -256,6 +275,12 @@ static void fill_versions(struct krc_api_versions_response *response)
         (struct krc_api_versions_response){.ranges = ranges, .range_count = KRC_API_COUNT};
 }
 
+static void fill_coordinator(struct krc_find_coordinator_response *response)
+{
+    *response =
+        (struct krc_find_coordinator_response){.node_id = 1, .host = text("b"), .port = 9092};
+}
+
 /* Others say nothing, with success. */
 static void answer_well(struct fuzz *f, struct link *link)
 {
@@ -271,6 +296,8 @@ static void answer_well(struct fuzz *f, struct link *link)
         fill_metadata(response);
     else if (api == KRC_API_API_VERSIONS)
         fill_versions(response);
+    else if (api == KRC_API_FIND_COORDINATOR)
+        fill_coordinator(response);
     krc_apis[api].response(&w, response);
     must(w.rc == KRC_OK);
     free(response);
@@ -299,6 +326,8 @@ static void act(struct fuzz *f, unsigned which)
     struct reader *r = &f->readers[which % READERS];
     static const int64_t starts[] = {KRC_EARLIEST, KRC_LATEST, KRC_STORED, 0, 3, 1000000};
     struct krc_remote *remote;
+    if (which == 31 && f->cluster.member != NULL)
+        krc_member_leave(f->cluster.member);
     if (!r->is_open)
         return;
     remote = krc_netsource_of(r->tracker.source)->remote;
@@ -357,6 +386,20 @@ static void happen(struct fuzz *f)
 
 /* ---- One input ------------------------------------------------------------------------------ */
 
+static void join_group(struct fuzz *f, bool is_classic)
+{
+    f->member = (struct krc_member_settings){
+        .group = "g", .instance_id = "", .rack = "", .server_assignor = "",
+        .is_classic = is_classic, .session_timeout_ms = 45000, .heartbeat_interval_ms = 3000,
+        .max_poll_interval_ms = 300000, .assignor_count = 2};
+    f->member.assignors[0] = krc_assignor_find(text("cooperative-sticky"));
+    f->member.assignors[1] = krc_assignor_find(text("sticky"));
+    struct krc_membership *member;
+    must(krc_member_open(&member, &f->cluster, &f->member, NULL) == KRC_OK);
+    must(krc_member_subscribe(member, "t", NULL) == KRC_OK);
+    krc_member_join(member);
+}
+
 static bool set_up(struct fuzz *f, unsigned how)
 {
     static const char *const policies[] = {"earliest", "latest", "none", "nearest"};
@@ -383,6 +426,8 @@ static bool set_up(struct fuzz *f, unsigned how)
     f->cluster.now_ms = 1;
     must(krc_cluster_add_server(&f->cluster, "b", 9092, NULL) == KRC_OK);
     f->topic = krc_topic_want(&f->cluster, "t");
+    if (how & 0x40)
+        join_group(f, how & 0x80);
     return f->topic != NULL;
 }
 
