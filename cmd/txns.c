@@ -107,12 +107,11 @@ static void read_ids(struct txns *t)
         t->failed = cmd_fail(&error);
 }
 
-static int list_folders(struct txns *t, const struct krc_replay_partition *parts, size_t count)
+static void list_folders(struct txns *t, const struct krc_replay_partition *parts, size_t count)
 {
     read_ids(t);
     for (size_t i = 0; i < count; i++)
         list_partition(t, &parts[i]);
-    return KRC_OK;
 }
 
 /* ---- A cluster ----------------------------------------------------------------------------- */
@@ -122,8 +121,8 @@ static void tell_doubt(const struct txns *t, const struct krc_transaction *trans
 {
     if (!t->source.quiet && transaction->state == KRC_TRANSACTION_HANGING &&
         krc_transactional_id(t->rows.ids, transaction->producer_id) == NULL)
-        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id: one that we may not "
-                        "DESCRIBE would not be told, and would end its transaction itself\n",
+        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id that the cluster tells "
+                        "us: if of one that we may not DESCRIBE, its transaction is not hanging\n",
                 transaction->producer_id);
 }
 
@@ -171,9 +170,10 @@ static int list(struct txns *t, krc_error *error)
     if (rc == KRC_OK)
         rc = cmd_source_partitions(&t->source, t->krc, &parts, &count, &failed, error);
     t->failed |= failed;
-    if (rc == KRC_OK)
-        rc = t->rows.is_cluster ? list_cluster(t, parts, count, error)
-                                : list_folders(t, parts, count);
+    if (rc == KRC_OK && t->rows.is_cluster)
+        rc = list_cluster(t, parts, count, error);
+    else if (rc == KRC_OK)
+        list_folders(t, parts, count);
     if (rc == KRC_OK)
         rc = txns_print(&t->rows, error);
     free(parts);

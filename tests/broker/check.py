@@ -14,6 +14,7 @@ from refused import check_refused
 from secure import check_secure
 from segments import check_segments
 from stress import check_stress
+from txns import check_txns
 from versions import check_versions
 
 SCENARIOS = {
@@ -24,10 +25,12 @@ SCENARIOS = {
     "refused": check_refused,
     "secure": check_secure,
     "groups": check_groups,
+    "txns": check_txns,
     "offsets": check_offsets,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups", "offsets")
+DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups", "txns",
+           "offsets")
 
 
 def main():

@@ -259,7 +259,7 @@ static int look(krc *handle, struct looking *l, krc_error *error)
     for (int i = 0; rc == 0 && i < 2; i++)
         rc = l->lags[i].error.code;
     if (rc == 0)
-        rc = krc_transactional_ids_read(handle, &l->ids, error);
+        rc = krc_transactional_ids_read(handle, l->ids, error);
     if (rc == 0)
         rc = krc_list_transactions(handle, "txns", 0, count_one, &l->transactions, &summary, error);
     return rc;
@@ -282,6 +282,7 @@ START_TEST(administration)
     for (long i = 0; !all; i++) {
         krc_error error;
         struct looking l = {.offsets = krc_committed_new(), .groups = krc_groups_new(),
+                            .ids = krc_transactional_ids_new(),
                             .lags = {{.topic = "txns", .committed = 57}, {.topic = "txns"}}};
         allocations_left = i;
         int rc = look(handle, &l, &error);
