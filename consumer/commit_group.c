@@ -119,6 +119,13 @@ int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done
     return rc;
 }
 
+/* What was held then was lost meanwhile: a partition of that name is another one. */
+static bool is_of_before(const struct krc_group_work *work)
+{
+    const struct krc_membership *member = work->commit.member;
+    return member != NULL && member->losses != work->commit.losses;
+}
+
 /* A stretch that has ended since then, or a partition that is gone, is not concerned any more. */
 static int take_note(struct krc_group_work *work, krc_error *error)
 {
@@ -126,7 +133,7 @@ static int take_note(struct krc_group_work *work, krc_error *error)
     if (rc < 0)
         rc = krc_group_commit_explain(&work->commit, error);
     for (size_t i = 0; i < work->commit.count; i++) {
-        struct krc_part *part = part_of(work, i);
+        struct krc_part *part = is_of_before(work) ? NULL : part_of(work, i);
         bool committed = rc >= 0 || (rc == KRC_E_REFUSED && work->entries[i].error_code == 0);
         krc_error illegal;
         if (part == NULL || !committed)

@@ -63,14 +63,19 @@ static struct krc_part *part_of(const krc *handle, const struct krc_held *held)
     return krc_find_part(handle, held->topic->name, held->partition);
 }
 
-static void drop(krc *handle, struct krc_held *held)
+static void let_go(krc *handle, struct krc_held *held)
 {
-    tell(handle, held, KRC_EVENT_FENCED,
-         "the group has given it to another member: what was not committed is delivered there");
     struct krc_part *part = part_of(handle, held);
     if (part != NULL)
         krc_part_remove(part);
     krc_member_let_go(handle->net->cluster.member, held);
+}
+
+static void drop(krc *handle, struct krc_held *held)
+{
+    tell(handle, held, KRC_EVENT_FENCED,
+         "the group has given it to another member: what was not committed is delivered there");
+    let_go(handle, held);
 }
 
 static bool is_out(const krc *handle, const struct krc_part *part)
@@ -103,9 +108,7 @@ static void give_up(krc *handle, struct krc_held *held)
     } else if (part != NULL && part->yields == KRC_PART_STAYS && !is_committed(part)) {
         part->yields = KRC_PART_WILL_COMMIT;
     } else if (part == NULL || part->yields != KRC_PART_WILL_COMMIT) {
-        if (part != NULL)
-            krc_part_remove(part);
-        krc_member_let_go(handle->net->cluster.member, held);
+        let_go(handle, held);
     }
 }
 
@@ -187,7 +190,7 @@ static int say_goodbye(krc *handle, int64_t deadline_ms, krc_error *error)
     struct krc_membership *member = handle->net->cluster.member;
     krc_member_leave(member);
     while (member->held_count > 0)
-        drop(handle, &member->held[0]);
+        let_go(handle, &member->held[0]);
     while (!krc_member_has_left(member))
         KRC_TRY(krc_net_wait(handle->net, deadline_ms, "the group's coordinator did not answer",
                              error));
