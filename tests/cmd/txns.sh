@@ -7,8 +7,10 @@ DUMP=tests/golden/dump/kafka-4.3.1
 
 # ---- usage
 expect 2 '' "krc: txns: where from? Name a cluster with -b or a log folder with -d$more" txns
-expect 2 '' "krc: txns: transactions are looked for in log folders: name one with -d$more" \
-    txns -b localhost:9092 -t t
+expect 2 '' "krc: txns --all: a cluster tells only of transactions that are open$more" \
+    txns -b localhost:9092 --all
+expect 1 '' 'krc: the cluster is out of reach: 127.0.0.1:1: it does not take the connection: connection refused' \
+    txns -b 127.0.0.1:1
 expect 2 '' "krc: txns: what is \"x\"? Topics are named with -t$more" txns -d "$LOGS" x
 expect 1 '' 'krc: cannot find DIR/none: No such file or directory' txns -d "$dir/none"
 run 0 txns --help
@@ -84,6 +86,13 @@ txns-open 0 open 4 3 136 193 - 20 $since AGE txns-open-tx-0" \
     "$(sed -E 's/ +/ /g; s/[0-9]+ (txns-open-tx-0)$/AGE \1/' "$dir/out")"
 run 0 txns -d "$LOGS" -t txns-open --all
 same '--all' "$(from_dump txns-open 0 | wc -l)" "$(grep -c -- '-tx-' "$dir/out")"
+
+# a cluster that does not answer keeps nothing of the folder back
+run 1 txns -d "$LOGS" -b 127.0.0.1:1 -t txns-open -J
+same 'names of the folder' txns-open-tx-0 \
+    "$(jq -r 'select(.holdsLastStableOffset) | .transactionalId' "$dir/out")"
+same 'and no coordinator' null "$(jq .coordinator "$dir/out" | sort -u)"
+same 'the reason' 1 "$(grep -c 'out of reach' "$dir/err")"
 
 # a folder alone says nothing of transactional ids
 run 0 txns -d "$LOGS/txns-open-0" -J
