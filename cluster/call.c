@@ -211,6 +211,8 @@ int64_t krc_calls_tick(struct krc_cluster *cluster)
     for (struct krc_call *call = cluster->calls.open, *next; call != NULL; call = next) {
         next = call->next;
         try_to_send(cluster, call, &next_ms);
+        if (call->state == KRC_CALL_TOLD) /* nothing has to arrive: who waits is to look soon */
+            next_ms = cluster->now_ms + 1;
     }
     return next_ms;
 }
