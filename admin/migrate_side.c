@@ -27,13 +27,21 @@ int32_t krc_side_partitions(const struct krc_side *side)
     return count;
 }
 
+/* Of a segment that compaction has emptied, a broker still knows the latest time, looks there, and
+ * finds nothing, whatever the segments behind it have.  So the end is no answer: it is asked for
+ * earlier times then. */
 int krc_side_find_time(const struct krc_side *side, int64_t timestamp_ms, int64_t *offset,
                        krc_error *error)
 {
+    for (int64_t back = 1000; timestamp_ms >= 0; back = 4 * krc_least(back, INT64_MAX / 4)) {
+        KRC_TRY(krc_offset_for_time(side->handle, side->topic, side->partition, timestamp_ms,
+                                    offset, error));
+        if (*offset < side->log.last_stable_offset)
+            return KRC_OK;
+        timestamp_ms -= back;
+    }
     *offset = side->log.log_start_offset;
-    return timestamp_ms < 0 ? KRC_OK
-                            : krc_offset_for_time(side->handle, side->topic, side->partition,
-                                                  timestamp_ms, offset, error);
+    return KRC_OK;
 }
 
 /* 1: enough. */

@@ -27,8 +27,9 @@ typedef int krc_side_fn(void *arg, const struct krc_record *record,
 int krc_side_read(const struct krc_side *side, int64_t from, int64_t until, krc_side_fn *each,
                   void *arg, krc_error *error) KRC_MUST_USE;
 
-/* The first offset with a timestamp at or after this one; the end where there is none; the log
- * start for a time below 0, so that records without a timestamp lie behind it, too. */
+/* An offset before which no record has this timestamp or a later one: the first that has, or where
+ * none seems to, one for an earlier time; the log start for a time below 0, so that records without
+ * a timestamp lie behind it, too. */
 int krc_side_find_time(const struct krc_side *side, int64_t timestamp_ms, int64_t *offset,
                        krc_error *error) KRC_MUST_USE;
 

@@ -29,14 +29,14 @@ def copy_live(logs, to):
             pass
 
 
-def compacted(logs):
+def compacted(logs, topic="compacted", partition=0):
     """Whether the cleaner has gone through all that it may clean: it then leaves it alone."""
-    active = max(os.path.basename(p) for p in glob.glob(f"{logs}/compacted-0/*.log"))
+    active = max(os.path.basename(p) for p in glob.glob(f"{logs}/{topic}-{partition}/*.log"))
     checkpoint = f"{logs}/cleaner-offset-checkpoint"
     if not os.path.exists(checkpoint):
         return False
     with open(checkpoint) as lines:
-        return f"compacted 0 {int(active[:20])}" in lines.read().splitlines()
+        return f"{topic} {partition} {int(active[:20])}" in lines.read().splitlines()
 
 
 def krc_offsets(folder, level):

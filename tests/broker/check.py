@@ -8,6 +8,7 @@ from broker import check_broker
 from cluster import check_cluster
 from common import attempt, summary
 from groups import check_groups
+from migrate import check_migrate
 from offsets import check_offsets
 from processes import end_all
 from refused import check_refused
@@ -27,10 +28,11 @@ SCENARIOS = {
     "groups": check_groups,
     "txns": check_txns,
     "offsets": check_offsets,
+    "migrate": check_migrate,
     "versions": check_versions,
 }
 DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups", "txns",
-           "offsets")
+           "offsets", "migrate")
 
 
 def main():
