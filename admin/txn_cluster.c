@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "admin/calls.h"
 #include "admin/transactional_ids.h"
 #include "consumer/handle.h"
 #include "consumer/take.h"
@@ -18,37 +19,6 @@ struct asking {
     krc_transactional_ids *ids;
     krc_error *error;
 };
-
-/* ---- Many calls ------------------------------------------------------------------------------ */
-
-static bool all_told(const struct krc_call *calls, size_t count, bool *any)
-{
-    size_t told = 0;
-    for (size_t i = 0; i < count; i++)
-        told += calls[i].state == KRC_CALL_TOLD;
-    *any = told > 0;
-    return told == count;
-}
-
-/* Makes calls at once, and waits until all are told.  What became of each is in its `rc`,
- * KRC_E_TIMEOUT where others were answered in time. */
-static int make_calls(struct asking *a, struct krc_call *calls, size_t count)
-{
-    struct krc_net *net = a->handle->net;
-    int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
-    bool any;
-    int rc = KRC_OK;
-    for (size_t i = 0; i < count; i++)
-        krc_call_begin(&net->cluster, &calls[i]);
-    while (rc >= 0 && !all_told(calls, count, &any))
-        rc = krc_net_wait(net, deadline_ms, "the brokers did not answer", a->error);
-    for (size_t i = 0; i < count; i++) {
-        if (calls[i].state != KRC_CALL_TOLD)
-            calls[i].rc = rc;
-        krc_call_drop(&calls[i]);
-    }
-    return rc == KRC_E_TIMEOUT && any ? KRC_OK : rc;
-}
 
 static int explain(const struct krc_call *call, krc_error *error)
 {
@@ -119,8 +89,8 @@ static int add_open(struct krc_open_transactions *to,
     return KRC_OK;
 }
 
-/* The coordinator adds a partition before it is written to, and forgets it once the marker is there.
- * So what it did not know was hanging if it is open still, and has ended meanwhile if it is not. */
+/* The coordinator adds a partition before it is written to, and forgets it once the marker is
+ * there.  So what it did not know hangs if it is open still, and has ended meanwhile if not. */
 static void remove_ended(struct krc_open_transactions *of,
                          const struct krc_describe_producers_partition *p)
 {
@@ -212,7 +182,7 @@ static int describe_producers(struct asking *a)
             asked += put(a, p, &questions[asked], &calls[asked]);
     }
     if (rc >= 0)
-        rc = make_calls(a, calls, asked);
+        rc = krc_make_calls(a->handle->net, calls, asked, a->error);
     for (size_t i = 0; rc >= 0 && i < asked; i++)
         rc = take_failure(a, &calls[i]);
     free(calls);
@@ -269,7 +239,7 @@ static int list_ids(struct asking *a, int64_t *producers, size_t count)
                                                .request = &request,
                                                .take = take_listing,
                                                .arg = a};
-    int rc = make_calls(a, calls, asked);
+    int rc = krc_make_calls(a->handle->net, calls, asked, a->error);
     if (rc >= 0)
         rc = explain_first(a, calls, asked);
     free(calls);
@@ -407,7 +377,7 @@ static int describe_ids(struct asking *a)
     for (size_t i = 0; rc >= 0 && i < count; i++)
         rc = put_id(a, krc_transactional_ids_at(a->ids, i), &questions[i], &calls[i]);
     if (rc >= 0)
-        rc = make_calls(a, calls, count);
+        rc = krc_make_calls(a->handle->net, calls, count, a->error);
     for (size_t i = 0; rc >= 0 && i < count; i++)
         rc = explain_id(a, &calls[i]);
     free(calls);
