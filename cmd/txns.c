@@ -23,8 +23,8 @@ static const char help_text[] =
     "choose. Transactional ids are known where the folder holds __transaction_state, or from the\n"
     "cluster that -b names besides, which adds the coordinator.\n"
     "\n"
-    "A cluster tells of open ones alone, without their ends and how many records they have. One is\n"
-    "hanging where it is open in a partition, but no coordinator is going to end it.\n"
+    "A cluster tells of open ones alone, without their ends and how many records they have. One\n"
+    "is hanging where it is open in a partition, but no coordinator is going to end it.\n"
     "\n"
     "      --all                lists those with a marker, too\n"
     "  -J, --json               one JSON object a line for each transaction\n"
@@ -121,9 +121,9 @@ static void tell_doubt(const struct txns *t, const struct krc_transaction *trans
 {
     if (!t->source.quiet && transaction->state == KRC_TRANSACTION_HANGING &&
         krc_transactional_id(t->rows.ids, transaction->producer_id) == NULL)
-        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id that the cluster tells "
-                        "us: if of one that we may not DESCRIBE, its transaction is not hanging\n",
-                transaction->producer_id);
+        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id that the cluster "
+                        "tells us: if of one that we may not DESCRIBE, its transaction is not "
+                        "hanging\n", transaction->producer_id);
 }
 
 static void add_open(struct txns *t, const struct krc_open_transactions *part)
@@ -155,6 +155,7 @@ static int list_cluster(struct txns *t, const struct krc_replay_partition *parts
     for (size_t i = 0; rc == KRC_OK && i < count; i++)
         add_open(t, &open[i]);
     krc_open_transactions_free(open, count);
+    free(open);
     return rc;
 }
 

@@ -94,6 +94,7 @@ struct krc_group {
     const char *state; /* by Kafka's names: "Stable", "Empty", ... */
     const struct krc_member *members;
     size_t member_count;
+    krc_error error;   /* its code is KRC_OK, or why not all is known of it */
 };
 
 /* A list, sorted by id, each there once.  Its groups are valid until it is freed. */
@@ -128,7 +129,8 @@ int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *of
 /*
  * The same of a cluster: what its coordinators say.  Offsets of open transactions are waited for,
  * up to "default.api.timeout.ms": KRC_E_TIMEOUT.  KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE:
- * log folders.  Other errors as krc_load_topics.
+ * log folders.  Other errors as krc_load_topics.  Of all groups, what is wrong with one stays with
+ * it, and it comes without offsets.
  */
 int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offsets,
                            krc_groups *groups, krc_error *error) KRC_MUST_USE;
@@ -136,7 +138,9 @@ int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offs
 /*
  * Commits all of a list to a cluster's groups, by nobody in particular.  First it is seen that all
  * partitions are there (KRC_E_NOT_FOUND), and that none of the groups has members (KRC_E_BUSY,
- * which names them).  KRC_E_REFUSED: the coordinator has refused some, and the message says how many.
+ * which names them).  What comes after that is said with what was committed until then:
+ * KRC_E_BUSY: members have come meanwhile.  KRC_E_REFUSED: the coordinator has refused some.
+ * KRC_E_TIMEOUT, KRC_E_IO: there was no answer, and whether it was committed is not known.
  */
 int krc_group_cluster_commit(krc *krc, const krc_committed_list *list,
                              krc_error *error) KRC_MUST_USE;
@@ -240,8 +244,8 @@ struct krc_transaction {
     int64_t last_offset;       /* -1 of a cluster, too, which does not tell it */
     int64_t marker_offset;     /* -1: none */
     int64_t records;           /* that the log has of it; -1: a cluster's */
-    int64_t first_time_ms;     /* when the first batch was written, or, where a cluster's coordinator
-                                  knows it, when it was begun; -1: not known */
+    int64_t first_time_ms;     /* when the first batch was written, or, where a cluster's
+                                  coordinator knows it, when it was begun; -1: not known */
     int64_t last_time_ms;      /* of the newest batch's records; -1: not known */
     int64_t marker_time_ms;    /* -1: none, or not known */
     bool holds_last_stable_offset; /* which lies where this one begins, that has no marker yet */
@@ -286,16 +290,16 @@ void krc_transactional_ids_free(krc_transactional_ids *ids);
 const struct krc_transactional_id *krc_transactional_id(const krc_transactional_ids *ids,
                                                         int64_t producer_id);
 
-/* Adds what the transaction log of log folders, __transaction_state, says of them: names.  Errors as
- * krc_group_log_read. */
+/* Adds what the transaction log of log folders, __transaction_state, says of them: names.  Errors
+ * as krc_group_log_read. */
 int krc_transactional_ids_read(const krc *krc, krc_transactional_ids *ids,
                                krc_error *error) KRC_MUST_USE;
 
 /*
  * Adds what a cluster's brokers say of them, each of those that it coordinates: names, coordinators
  * and states.  It leaves out those that we may not DESCRIBE.  The cluster's topics were loaded, for
- * its brokers are known then.  KRC_E_UNSUPPORTED: a broker is older than Kafka 3.0.  Other errors as
- * krc_load_topics.
+ * its brokers are known then.  KRC_E_UNSUPPORTED: a broker is older than Kafka 3.0.  Other errors
+ * as krc_load_topics.
  */
 int krc_transactional_ids_ask(krc *krc, krc_transactional_ids *ids,
                               krc_error *error) KRC_MUST_USE;
@@ -313,8 +317,9 @@ struct krc_open_transactions {
 };
 
 /*
- * Asks the partitions' leaders for them, and the coordinators whose they are, adding to `ids`, which
- * is empty before.  `krc` reads uncommitted, nothing is assigned to it, and the topics were loaded.
+ * Asks the partitions' leaders for them, and the coordinators whose they are, adding to `ids`,
+ * which is empty before.  `krc` reads uncommitted, nothing is assigned to it, and the topics were
+ * loaded.
  *
  * One is hanging where it stays open after all coordinators have said that its producer is none of
  * theirs, or has nothing to end in that partition.  A transactional id that we may not DESCRIBE

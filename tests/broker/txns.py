@@ -63,7 +63,7 @@ def text(string):
 
 
 def produce(bootstrap, topic, partition, producer, epoch):
-    """What a producer sends whose coordinator has forgotten the transaction.  Returns the offset."""
+    """What a producer sends whose coordinator has forgotten the transaction; the offset."""
     records = batch(producer, epoch, int(time.time() * 1000))
     request = struct.pack(">hhi", *PRODUCE, 7) + text("check-brokers") + text("stray") \
         + struct.pack(">hii", -1, 10_000, 1) + text(topic) + struct.pack(">iii", 1, partition,
