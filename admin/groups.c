@@ -110,7 +110,7 @@ static struct krc_group *copy_group(struct copying *c, const struct krc_group *g
     if (c->failed)
         return NULL;
     *to = (struct krc_group){.id = id, .type = type, .state = state, .members = members,
-                             .member_count = group->member_count};
+                             .member_count = group->member_count, .error = group->error};
     return to;
 }
 

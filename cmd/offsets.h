@@ -62,6 +62,12 @@ int offsets_load(const struct offsets_options *options, krc *source, const char 
                  struct offsets_rows *rows, krc_error *error) KRC_MUST_USE;
 void offsets_free(struct offsets_rows *rows);
 
+/* Says what is wrong with single groups; whether anything was. */
+bool offsets_tell_failures(const struct offsets_rows *rows);
+
+/* Groups of a list that are at work, whose offsets are soon others. */
+void offsets_tell_members(const krc_groups *groups, const krc_committed_list *list);
+
 /* Commits a plan there. */
 int offsets_save(const struct offsets_options *options, krc *source,
                  const krc_committed_list *plan,

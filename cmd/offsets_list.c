@@ -23,7 +23,7 @@ struct number {
     int64_t (*value)(const struct listing *listing); /* -1: not known */
     unsigned where;                                  /* it is shown */
 };
-enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, LOG_LIST = 16 };
+enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, GROUP_LIST = 16, MEMBERS = 32 };
 
 static int64_t log_start(const struct listing *l)
 {
@@ -115,15 +115,16 @@ static const char *host(const struct listing *l)
     return l->member == NULL ? NULL : l->member->host;
 }
 
-/* What a group log says of its groups. */
+/* What is known of a group, and of who has the partition. */
 static const struct {
     const char *title, *json;
     const char *(*value)(const struct listing *listing); /* NULL: not known */
+    unsigned where;                                      /* a table shows it */
 } texts[] = {
-    {"STATE", "groupState", state},
-    {"MEMBER-ID", "memberId", member_id},
-    {"CLIENT-ID", "clientId", client_id},
-    {"HOST", "host", host},
+    {"STATE", "groupState", state, GROUP_LIST},
+    {"MEMBER-ID", "memberId", member_id, MEMBERS},
+    {"CLIENT-ID", "clientId", client_id, MEMBERS},
+    {"HOST", "host", host, MEMBERS},
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
@@ -149,7 +150,9 @@ static void add_row(struct cmd_table *table, const struct listing *listing, unsi
     for (size_t i = 0; i < NUMBERS; i++)
         if (numbers[i].where & where)
             add_number(table, listing, i);
-    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++) {
+    for (size_t i = 0; i < TEXTS; i++) {
+        if (!(texts[i].where & where))
+            continue;
         const char *value = texts[i].value(listing);
         cmd_table_add(table, "%s", value == NULL ? "-" : value);
     }
@@ -165,8 +168,9 @@ static int print_table(const struct listing *listings, size_t count, unsigned wh
     for (size_t i = 0; i < NUMBERS; i++)
         if (numbers[i].where & where)
             columns[width++] = (struct cmd_column){numbers[i].title, false};
-    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++)
-        columns[width++] = (struct cmd_column){texts[i].title, true};
+    for (size_t i = 0; i < TEXTS; i++)
+        if (texts[i].where & where)
+            columns[width++] = (struct cmd_column){texts[i].title, true};
     cmd_table_init(&table, columns, width);
     for (size_t i = 0; i < count; i++)
         add_row(&table, &listings[i], where);
@@ -198,7 +202,7 @@ static void print_json(const struct listing *listing, unsigned where)
     }
     if (where & LIST)
         print_json_text("metadata", listing->row->metadata);
-    for (size_t i = 0; (where & LOG_LIST) && i < TEXTS; i++)
+    for (size_t i = 0; (where & GROUP_LIST) && i < TEXTS; i++)
         print_json_text(texts[i].json, texts[i].value(listing));
     puts("}");
 }
@@ -267,6 +271,30 @@ static int add_owned(const struct offsets_options *options, const struct offsets
     return KRC_OK;
 }
 
+static bool any_member(const struct listing *listings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (listings[i].member != NULL)
+            return true;
+    return false;
+}
+
+/* Members that nobody finds in a listing of partitions. */
+static void tell_idle(const struct krc_group *group)
+{
+    for (size_t i = 0; i < group->member_count; i++)
+        if (group->members[i].owned_count == 0)
+            fprintf(stderr, "krc: group %s: member %s (%s, %s) has no partition\n", group->id,
+                    group->members[i].id, group->members[i].client_id, group->members[i].host);
+}
+
+static void tell_groups(const struct offsets_rows *rows, unsigned where)
+{
+    const struct krc_group *group;
+    for (size_t i = 0; (where & GROUP_LIST) && (group = krc_groups_at(rows->groups, i)); i++)
+        tell_idle(group);
+}
+
 static int list_rows(const struct offsets_options *options, krc *source,
                      const struct offsets_rows *rows, unsigned where, bool *failed,
                      krc_error *error)
@@ -282,6 +310,8 @@ static int list_rows(const struct offsets_options *options, krc *source,
         listings[i] = listing_of(rows, krc_committed_at(rows->list, i));
     if (rc == KRC_OK && source != NULL)
         rc = measure(source, options->exact, listings, lags, count, failed, error);
+    if ((where & GROUP_LIST) && any_member(listings, count))
+        where |= MEMBERS;
     if (rc == KRC_OK && !options->json)
         rc = print_table(listings, count, where, error);
     for (size_t i = 0; rc == KRC_OK && options->json && i < count; i++)
@@ -305,8 +335,11 @@ static int list(const struct offsets_options *options, unsigned where)
         rc = offsets_load(options, source, options->group, &rows, &error);
     if (rc == KRC_OK)
         rc = add_owned(options, &rows, &error);
-    if (rc == KRC_OK)
+    if (rc == KRC_OK) {
+        tell_groups(&rows, where);
+        failed = offsets_tell_failures(&rows);
         rc = list_rows(options, source, &rows, where, &failed, &error);
+    }
     offsets_free(&rows);
     krc_close(source);
     if (rc < 0)
@@ -316,7 +349,7 @@ static int list(const struct offsets_options *options, unsigned where)
 
 int offsets_list(const struct offsets_options *options)
 {
-    return list(options, LIST | (options->store != NULL ? STORE_LIST : LOG_LIST));
+    return list(options, LIST | (options->store != NULL ? STORE_LIST : GROUP_LIST));
 }
 
 int offsets_lag(const struct offsets_options *options)

@@ -9,31 +9,9 @@
 
 /* ---- Export -------------------------------------------------------------------------------- */
 
-/* Offsets of a group that is at work are soon not its offsets any more. */
-static void tell_members(const struct krc_group *group)
-{
-    fprintf(stderr, "krc: group %s has members, and may go on meanwhile:", group->id);
-    for (size_t i = 0; i < group->member_count; i++)
-        fprintf(stderr, "%s %s (%s, %s)", i == 0 ? "" : ",", group->members[i].id,
-                group->members[i].client_id, group->members[i].host);
-    fputc('\n', stderr);
-}
-
-static bool has_rows(const struct offsets_rows *rows, const char *group)
-{
-    const struct krc_committed *row;
-    for (size_t i = 0; (row = krc_committed_at(rows->list, i)) != NULL; i++)
-        if (strcmp(row->group, group) == 0)
-            return true;
-    return false;
-}
-
 static void print_rows(const struct offsets_options *options, const struct offsets_rows *rows)
 {
-    const struct krc_group *group;
-    for (size_t i = 0; (group = krc_groups_at(rows->groups, i)) != NULL; i++)
-        if (group->member_count > 0 && has_rows(rows, group->id))
-            tell_members(group);
+    offsets_tell_members(rows->groups, rows->list);
     if (options->json)
         krc_committed_write_json(rows->list, stdout);
     else
@@ -45,14 +23,19 @@ int offsets_export(const struct offsets_options *options)
     struct offsets_rows rows = {0};
     krc *source;
     krc_error error;
+    bool failed = false;
     int rc = offsets_open(options, &source, &error);
     if (rc == KRC_OK)
         rc = offsets_load(options, source, options->group, &rows, &error);
-    if (rc == KRC_OK)
+    if (rc == KRC_OK) {
+        failed = offsets_tell_failures(&rows);
         print_rows(options, &rows);
+    }
     offsets_free(&rows);
     krc_close(source);
-    return rc < 0 ? cmd_fail(&error) : cmd_flush();
+    if (rc < 0)
+        return cmd_fail(&error);
+    return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;
 }
 
 /* ---- Import -------------------------------------------------------------------------------- */
@@ -64,8 +47,10 @@ static int show_import(const struct offsets_options *options, krc *source,
     int rc = offsets_load(options, source, options->group, &current, error);
     if (rc == KRC_OK || rc == KRC_E_NOT_FOUND)
         rc = offsets_print_plan(plan, current.list, error);
-    if (rc == KRC_OK)
+    if (rc == KRC_OK) {
+        offsets_tell_members(current.groups, plan);
         fprintf(stderr, "krc: a dry run, nothing was imported\n");
+    }
     offsets_free(&current);
     return rc;
 }

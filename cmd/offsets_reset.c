@@ -85,13 +85,14 @@ static int add_planned(struct planning *planning, const char *topic, int32_t par
 {
     const struct krc_committed *now =
         krc_committed_find(planning->current.list, planning->group, topic, partition);
+    bool stays = now != NULL && now->offset == offset;
     struct krc_committed row = {
         .group = planning->group,
         .topic = topic,
         .partition = partition,
-        .leader_epoch = -1,
+        .leader_epoch = stays ? now->leader_epoch : -1,
         .offset = offset,
-        .metadata = now != NULL && now->offset == offset ? NULL : "",
+        .metadata = stays ? now->metadata : "",
         .commit_time_ms = -1,
     };
     int rc = krc_committed_add(planning->plan, &row, planning->error);
@@ -188,8 +189,10 @@ static int carry_out(struct planning *planning)
     if (rc == KRC_OK && options->execute)
         return offsets_save(options, planning->source, planning->plan, "reset by the user",
                             planning->error);
-    if (rc == KRC_OK)
+    if (rc == KRC_OK) {
+        offsets_tell_members(planning->current.groups, planning->plan);
         fprintf(stderr, "krc: a dry run, nothing was changed; --execute does it\n");
+    }
     return rc;
 }
 

@@ -55,6 +55,39 @@ void offsets_free(struct offsets_rows *rows)
     krc_groups_free(rows->groups);
 }
 
+bool offsets_tell_failures(const struct offsets_rows *rows)
+{
+    const struct krc_group *group;
+    bool failed = false;
+    for (size_t i = 0; (group = krc_groups_at(rows->groups, i)) != NULL; i++)
+        if (group->error.code < 0) {
+            cmd_fail(&group->error);
+            failed = true;
+        }
+    return failed;
+}
+
+static void tell_members(const struct krc_group *group)
+{
+    fprintf(stderr, "krc: group %s has members, and may go on meanwhile:", group->id);
+    for (size_t i = 0; i < group->member_count; i++)
+        fprintf(stderr, "%s %s (%s, %s)", i == 0 ? "" : ",", group->members[i].id,
+                group->members[i].client_id, group->members[i].host);
+    fputc('\n', stderr);
+}
+
+void offsets_tell_members(const krc_groups *groups, const krc_committed_list *list)
+{
+    const struct krc_committed *row;
+    const char *last = "";
+    for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
+        const struct krc_group *group = krc_groups_find(groups, row->group);
+        if (group != NULL && group->member_count > 0 && strcmp(group->id, last) != 0)
+            tell_members(group);
+        last = row->group;
+    }
+}
+
 bool offsets_have_log(const struct offsets_options *options)
 {
     return options->has_log_dir || options->has_servers;
