@@ -1,5 +1,6 @@
 """Older brokers, and another's: what krc reads and replays of transactions is what Kafka's consumer
 reads.  `make check-versions`."""
+import json
 import os
 import random
 import tempfile
@@ -104,9 +105,39 @@ class Version:
         check(f"{self.name}, replay", differ(offsets(want),
                                              offsets(jsonl(f"{self.folder}/online"))))
 
+    def offsets(self, action, *flags):
+        return krc("offsets", action, *self.source, "-g", "group", *flags)
+
+    def check_committed(self):
+        """What a client of Kafka's has committed is read, and moved."""
+        for partition, offset in ((0, 7), (1, 11)):
+            self.helper("commit", "group", "txns", partition, offset)
+        check(f"{self.name}, committed", differ(
+            [b"txns,0,7", b"txns,1,11"], self.offsets("export").split()))
+        self.offsets("reset", "--to-latest", "--execute")
+        rows = [json.loads(line) for line in self.offsets("lag", "-J").splitlines()]
+        check(f"{self.name}, moved to the end", differ(
+            [row["lastStableOffset"] for row in rows], [row["committedOffset"] for row in rows]))
+        check(f"{self.name}, lag", differ([(0, 30), (0, 0)], [
+            (row["lag"], row["undecided"]) for row in rows]))
+
+    def check_open(self):
+        """Which transaction holds the last stable offset back; Kafka 3.0 was the first to tell."""
+        done = run("txns", *self.source, "-J")
+        if self.name < "3":
+            done.expect(1).expect_word("older than Kafka 3.0")
+            return
+        rows = [json.loads(line) for line in done.expect(0).out.splitlines()]
+        check(f"{self.name}, open", differ([[0, "open", "open-txns-0", True]], [
+            [row[name] for name in ("partition", "state", "transactionalId",
+                                    "holdsLastStableOffset")] for row in rows]))
+
     def check_stopped(self):
+        committed = self.offsets("export")
         self.broker.stop()
         if self.broker.logs is not None:
+            check(f"{self.name}, the folder's group", differ(committed.split(), krc(
+                "offsets", "export", "-d", self.broker.logs, "-g", "group").split()))
             krc("replay", "-q", "-d", self.broker.logs, "-t", "txns",
                 "--to", f"{self.folder}/offline")
             check(f"{self.name}, replay of the folder", differ_files(
@@ -119,8 +150,9 @@ def check_version(name, make):
             Helper(broker.bootstrap, folder, version) as helper:
         it = Version(name, broker, helper, folder)
         it.produce()
-        for part in (it.check_levels, it.check_undecided, it.check_store, it.check_following,
-                     it.check_lost, it.replay, it.check_stopped):
+        for part in (it.check_levels, it.check_undecided, it.check_committed, it.check_open,
+                     it.check_store, it.check_following, it.check_lost, it.replay,
+                     it.check_stopped):
             attempt(f"{name}: {part.__name__}", part)
 
 
