@@ -4,9 +4,9 @@ import json
 import subprocess
 import tempfile
 
-from common import Running, attempt, check, differ, krc, run
+from common import attempt, check, differ, krc, run
 from kafka import Broker, Helper
-from processes import java, wait_until
+from processes import java, start, wait_until
 
 TOPICS = {"plain": 3, "with.dots_and-dashes": 2, "twenty-five-letters-long-x": 1}
 COUNTS = {(topic, partition): 100 + 10 * i
@@ -83,6 +83,15 @@ def check_csv(folder, bootstrap):
                               "--all-topics", "--dry-run", "--all-groups")
     check("of all groups", differ(
         rows(everything), rows(krc("offsets", "export", "-b", bootstrap).decode())))
+    with open(f"{folder}/krc.csv", "w") as file:
+        file.write(krc("offsets", "export", "-b", bootstrap).decode())
+    named = [word for group in GROUPS for word in ("--group", group)]
+    kafka_groups(bootstrap, "--delete", *named)
+    check("the groups are gone", krc("offsets", "export", "-b", bootstrap).decode().strip() or None)
+    kafka_groups(bootstrap, "--reset-offsets", "--from-file", f"{folder}/krc.csv", "--execute",
+                 *named)
+    check("Kafka took all of krc's", differ(rows(everything), rows(
+        krc("offsets", "export", "-b", bootstrap).decode())))
     with open(f"{folder}/kafka.csv", "w") as file:
         file.write(everything)
     run("offsets", "import", "--store", f"{folder}/store", f"{folder}/kafka.csv").expect(0)
@@ -111,27 +120,70 @@ def check_reset(bootstrap):
         "the cluster has no group nobody")
 
 
+def kafka_member(folder, bootstrap, group, protocol):
+    """Kafka's console consumer."""
+    properties = f"{folder}/{group}.properties"
+    with open(properties, "w") as file:
+        file.write(f"group.protocol={protocol}\nclient.id=busy\nauto.offset.reset=earliest\n"
+                   "auto.commit.interval.ms=100\n")
+    return start(*java("200m", "org.apache.kafka.tools.consumer.ConsoleConsumer",
+                       "--bootstrap-server", bootstrap, "--topic", "plain", "--group", group,
+                       "--command-config", properties), stdin=subprocess.DEVNULL,
+                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def check_members(folder, bootstrap, protocol):
     """Nothing is changed under a group's members, who are named."""
     group = f"at-work-{protocol}"
-    member = Running(folder, group, "read", "-q", "-b", bootstrap, "-t", "plain", "-g", group,
-                     "--join", "-X", f"group.protocol={protocol}", "-X", "client.id=busy", "-X",
-                     "auto.commit.interval.ms=100")
-    wait_until("its partitions", lambda: b"busy" in run(
-        "offsets", "list", "-b", bootstrap, "-g", group).out)
-    member.wait_for("its records", sum(COUNTS["plain", p] for p in range(3)))
-    wait_until("its commits", lambda: None not in committed(
-        listed("-b", bootstrap, "-g", group)).values())
+    member = kafka_member(folder, bootstrap, group, protocol)
+    want = {("plain", p): COUNTS["plain", p] for p in range(3)}
+    wait_until("its commits", lambda: run("offsets", "list", "-b", bootstrap, "-g", group)
+               .status == 0 and committed(listed("-b", bootstrap, "-g", group)) == want)
     before = listed("-b", bootstrap, "-g", group)
-    check(f"who has what, {protocol}", differ(
-        ["busy"] * 3, [row["clientId"] for row in before.values()]))
-    for arguments in (["reset", "--to-earliest", "--execute"], ["import", f"{folder}/one.csv"]):
-        run("offsets", *arguments, "-b", bootstrap, "-g", group).expect(1).expect_word(
-            "has members").expect_word("busy")
-    check("nothing was changed", differ([committed(before)], [
+    described = {int(row[2]): row[3:] for row in map(str.split, kafka_groups(
+        bootstrap, "--describe", "--group", group).splitlines()) if row and row[0] == group}
+    check(f"who has what, {protocol}", differ(sorted(described.items()), sorted(
+        (p, [str(row["committedOffset"]), str(row["highWatermark"]), str(row["lag"]),
+             row["memberId"], row["host"], row["clientId"]]) for (_, p), row in before.items())))
+    check(f"at work, {protocol}", differ(["Stable"] * 3,
+                                         [row["groupState"] for row in before.values()]))
+    shown = ["has members", "busy", "/127.0.0.1", before["plain", 0]["memberId"]]
+    for arguments, status in ((["reset", "--to-earliest"], 0),
+                              (["reset", "--to-earliest", "--execute"], 1),
+                              (["import", "--dry-run", f"{folder}/one.csv"], 0),
+                              (["import", f"{folder}/one.csv"], 1), (["export"], 0)):
+        done = run("offsets", *arguments, "-b", bootstrap, "-g", group).expect(status)
+        for word in shown:
+            done.expect_word(word)
+    check("nothing was changed", differ([want], [
         committed(listed("-b", bootstrap, "-g", group))]))
-    member.interrupt().expect(0)
+    member.terminate()
+    member.wait()
+    wait_until("its end", lambda: {"Empty"} == {
+        row["groupState"] for row in listed("-b", bootstrap, "-g", group).values()})
     run("offsets", "reset", "-b", bootstrap, "-g", group, "--to-earliest", "--execute").expect(0)
+
+
+def check_partly(folder, bootstrap):
+    """Where the broker takes some and refuses others, it is said which."""
+    path = f"{folder}/partly.json"
+    with open(path, "w") as file:
+        json.dump([{"group": group, "topic": "plain", "partition": p, "offset": 3,
+                    "metadata": "m" * (5000 if (group, p) == ("partly", 1) else 10)}
+                   for group in ("before", "partly") for p in range(3)], file)
+    done = run("offsets", "import", "-b", bootstrap, path).expect(1)
+    for word in ("plain-1: offset 3", "OFFSET_METADATA_TOO_LARGE",
+                 "committed of it: plain-0, plain-2; the groups that come before it were"):
+        done.expect_word(word)
+    for group, partitions in (("before", (0, 1, 2)), ("partly", (0, 2))):
+        got = listed("-b", bootstrap, "-g", group)
+        check(f"of {group}", differ([(p, 3, "m" * 10) for p in partitions], sorted(
+            (p, row["committedOffset"], row["metadata"]) for (_, p), row in got.items())))
+    with open(f"{folder}/nowhere.csv", "w") as file:
+        file.write("plain,0,3\nnowhere,0,3\n")
+    run("offsets", "import", "-b", bootstrap, "-g", "never", f"{folder}/nowhere.csv").expect(
+        1).expect_word("the cluster has no partition nowhere-0")
+    run("offsets", "list", "-b", bootstrap, "-g", "never").expect(1)
 
 
 def check_open(bootstrap, helper):
@@ -140,6 +192,10 @@ def check_open(bootstrap, helper):
     helper("commit-open", "open", "plain", 0, 50)
     run("offsets", "list", "-b", bootstrap, "-g", "open", "-X",
         "default.api.timeout.ms=2000").expect(1).expect_word("still open")
+    done = run("offsets", "export", "-b", bootstrap, "-X", "default.api.timeout.ms=2000").expect(
+        1).expect_word("group open has offsets in a transaction that is still open")
+    check("of the other groups all is told", differ(
+        [False, True], [word in done.out.decode() for word in ("open,plain", "g,plain,0")]))
     helper("commit-end", "open")
     check("once it is committed", differ([{("plain", 0): 50}], [
         committed(listed("-b", bootstrap, "-g", "open"))]))
@@ -163,7 +219,8 @@ def check_offsets():
             attempt(f"a group at work, {protocol}", check_members, folder, broker.bootstrap,
                     protocol)
         attempt("offsets in a transaction", check_open, broker.bootstrap, helper)
-        by_cluster = [row for group in [*GROUPS, "came back"] for row in rows(
+        attempt("some refused", check_partly, folder, broker.bootstrap)
+        by_cluster = [row for group in [*GROUPS, "came back", "before", "partly"] for row in rows(
             "".join(f'"{group}",{line}\n'.replace('"quoted"', '""quoted""') for line in krc(
                 "offsets", "export", "-b", broker.bootstrap, "-g", group).decode().splitlines()
                 if line))]
