@@ -232,10 +232,31 @@ static struct krc_offset_fetch_partition tell_committed(struct world_topic *topi
     return told;
 }
 
+static void answer_all_offsets(const struct broker_request *r,
+                               struct krc_offset_fetch_response *response)
+{
+    response->group = ((const struct krc_offset_fetch_request *)r->frame.body)->group;
+    response->error_code = world_fault(KRC_API_OFFSET_FETCH, -1);
+    response->topics = take(WORLD_TOPICS, sizeof *response->topics);
+    for (int t = 0; t < world.topic_count && response->error_code == 0; t++) {
+        struct world_topic *topic = &world.topics[t];
+        struct krc_offset_fetch_topic *to = &response->topics[response->topic_count++];
+        *to = (struct krc_offset_fetch_topic){.name = build_text(topic->name), .id = topic->id};
+        to->partitions = take((size_t)topic->count, sizeof *to->partitions);
+        for (int32_t i = 0; i < topic->count; i++)
+            if (topic->partitions[i].committed >= 0)
+                to->partitions[to->partition_count++] = tell_committed(topic, i);
+    }
+}
+
 static void answer_offset_fetch(const struct broker_request *r,
                                 struct krc_offset_fetch_response *response)
 {
     const struct krc_offset_fetch_request *request = r->frame.body;
+    if (request->topic_count < 0) {
+        answer_all_offsets(r, response);
+        return;
+    }
     response->group = request->group;
     response->error_code = r->node != world.coordinator
                                ? KRC_KAFKA_NOT_COORDINATOR
@@ -382,6 +403,9 @@ static void fill(struct broker_request *r, void *response)
         break;
     case KRC_API_SASL_AUTHENTICATE:
         answer_sasl_authenticate(r, response);
+        break;
+    case KRC_API_LIST_GROUPS:
+        group_tell_names(r, response);
         break;
     default:
         ck_assert_msg(group_knows(r->frame.api), "nobody asks for this here");

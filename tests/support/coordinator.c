@@ -286,7 +286,8 @@ bool group_knows(enum krc_api_name api)
 {
     return api == KRC_API_JOIN_GROUP || api == KRC_API_SYNC_GROUP || api == KRC_API_HEARTBEAT ||
            api == KRC_API_LEAVE_GROUP || api == KRC_API_OFFSET_COMMIT ||
-           api == KRC_API_CONSUMER_GROUP_HEARTBEAT;
+           api == KRC_API_CONSUMER_GROUP_HEARTBEAT || api == KRC_API_CONSUMER_GROUP_DESCRIBE ||
+           api == KRC_API_DESCRIBE_GROUPS;
 }
 
 void group_describe(struct broker_request *r)
@@ -312,8 +313,11 @@ void group_describe(struct broker_request *r)
     case KRC_API_CONSUMER_GROUP_HEARTBEAT:
         group_describe_beat(r->frame.body, text, size);
         break;
-    default:
+    case KRC_API_OFFSET_COMMIT:
         describe_commit(r, text, size);
+        break;
+    default: /* those who only look say nothing */
+        break;
     }
 }
 
@@ -372,6 +376,12 @@ void group_answer(struct broker_request *r, void *response)
         break;
     case KRC_API_CONSUMER_GROUP_HEARTBEAT:
         group_beat(r, response);
+        break;
+    case KRC_API_CONSUMER_GROUP_DESCRIBE:
+        group_tell_consumer(r, response);
+        break;
+    case KRC_API_DESCRIBE_GROUPS:
+        group_tell_classic(r, response);
         break;
     default:
         answer_commit(r, response);

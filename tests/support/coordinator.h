@@ -115,6 +115,12 @@ void group_left_classic(void);
 void group_describe_join(const struct krc_join_group_request *request, char *text, size_t size);
 void group_describe_sync(const struct krc_sync_group_request *request, char *text, size_t size);
 
+void group_tell_consumer(struct broker_request *request,
+                         struct krc_consumer_group_describe_response *response);
+void group_tell_classic(struct broker_request *request,
+                        struct krc_describe_groups_response *response);
+void group_tell_names(struct broker_request *request, struct krc_list_groups_response *response);
+
 void group_beat(struct broker_request *request,
                 struct krc_consumer_group_heartbeat_response *response);
 void group_reconcile_all(void);
