@@ -1,6 +1,6 @@
 /*
- * A cluster's groups as its coordinators tell them, and commits from outside.  Kafka's own tools are
- * held against it in tests/broker/offsets.py.
+ * A cluster's groups as its coordinators tell them, and commits from outside.  Kafka's own tools
+ * are held against it in tests/broker/offsets.py.
  */
 #include <krc-tools.h>
 #include <string.h>
@@ -365,5 +365,6 @@ int main(void)
         what_was_undecided_is_waited_for, a_topic_id_that_metadata_does_not_have, of_folders,
         an_empty_group_is_moved, members_are_not_moved, members_that_come_meanwhile,
         some_are_refused, a_group_that_we_may_not_change, no_answer, no_such_partition};
-    return run_tests("admin: groups of a cluster", tests, sizeof tests / sizeof *tests, setup, teardown);
+    return run_tests("admin: groups of a cluster", tests, sizeof tests / sizeof *tests, setup,
+                     teardown);
 }

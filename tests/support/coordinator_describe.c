@@ -81,7 +81,7 @@ void group_tell_names(struct broker_request *r, struct krc_list_groups_response 
     if (response->error_code != 0 || r->node != world.coordinator)
         return;
     response->groups = group_take_memory(1, sizeof *response->groups);
-    response->groups[0] =
-        (struct krc_listed_group){.group = build_text("g"), .protocol_type = build_text("consumer")};
+    response->groups[0] = (struct krc_listed_group){.group = build_text("g"),
+                                                    .protocol_type = build_text("consumer")};
     response->group_count = 1;
 }
