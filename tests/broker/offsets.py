@@ -104,6 +104,23 @@ def check_csv(folder, bootstrap):
         rows(exported), rows(kafka_export(bootstrap, "came back"))))
 
 
+def planned(text):
+    """TOPIC, PARTITION, the new offset: of krc's table."""
+    return sorted((row[1], row[2], row[4]) for row in map(str.split, text.splitlines()[1:]))
+
+
+def check_targets(bootstrap):
+    """Each way to say where to is understood as Kafka does, beyond the ends of logs too."""
+    for target in (["--to-earliest"], ["--to-latest"], ["--to-current"], ["--to-offset", "115"],
+                   ["--shift-by", "-10"], ["--shift-by", "95"], ["--by-duration", "PT1H"],
+                   ["--by-duration", "PT0S"], ["--to-datetime", "2001-02-03T04:05:06.789"]):
+        want = kafka_groups(bootstrap, "--reset-offsets", *target, "--export", "--all-topics",
+                            "--dry-run", "--group", "g")
+        got = krc("offsets", "reset", *target, "-b", bootstrap, "-g", "g").decode()
+        check(f"reset {' '.join(target)}", differ(
+            [row for row in rows(want) if len(row) == 3], planned(got)))  # without warnings
+
+
 def check_reset(bootstrap):
     """Shown first; then Kafka shows it too."""
     before = listed("-b", bootstrap, "-g", "g")
@@ -214,6 +231,7 @@ def check_offsets():
         begin(helper)
         attempt("numbers", check_numbers, broker.bootstrap, helper)
         attempt("CSV, both ways", check_csv, folder, broker.bootstrap)
+        attempt("targets", check_targets, broker.bootstrap)
         attempt("reset", check_reset, broker.bootstrap)
         for protocol in ("classic", "consumer"):
             attempt(f"a group at work, {protocol}", check_members, folder, broker.bootstrap,
