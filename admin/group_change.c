@@ -79,43 +79,49 @@ static int check_group(struct changing *c, const struct rows *rows)
 
 /* ---- Committing ------------------------------------------------------------------------------ */
 
-/* "t-0, t-3 and 5 more"; "none". */
-static void name_committed(const struct krc_commit_entry *entries, size_t count, char *text,
-                           size_t size)
+enum { MOST_NAMED = 600, LONGEST_NAME = 300 /* a topic's has 249 letters at most */ };
+
+/* "t-0, t-3 and 5 more" */
+static void name_committed(const struct krc_commit_entry *entries, size_t count,
+                           char text[static MOST_NAMED])
 {
-    size_t len = (size_t)snprintf(text, size, "none"), named = 0, left = 0;
+    size_t len = 0, left = 0;
+    text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
         if (entries[i].error_code != 0)
             continue;
-        if (named > 0 && size - len < 300) {
+        if (len + LONGEST_NAME > MOST_NAMED)
             left++;
-            continue;
-        }
-        len = named == 0 ? 0 : len;
-        len += (size_t)snprintf(text + len, size - len, "%s%s-%d", named == 0 ? "" : ", ",
-                                entries[i].topic->name, (int)entries[i].partition);
-        named++;
+        else
+            len += (size_t)snprintf(text + len, MOST_NAMED - len, "%s%s-%d", len == 0 ? "" : ", ",
+                                    entries[i].topic->name, (int)entries[i].partition);
     }
     if (left > 0)
-        snprintf(text + len, size - len, " and %zu more", left);
+        snprintf(text + len, MOST_NAMED - len, " and %zu more", left);
+}
+
+/* A request that was refused as a whole leaves no code with any. */
+static bool any_refused(const struct krc_commit_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (entries[i].error_code != 0)
+            return true;
+    return false;
 }
 
 /* What became of all, as far as it is known. */
 static int explain(struct changing *c, const struct rows *rows,
                    const struct krc_commit_entry *entries, const krc_error *why)
 {
-    char which[600] = "none";
+    char which[MOST_NAMED] = "";
     const char *before = rows->first > 0 ? "; the groups that come before it were committed" : "";
-    bool refused_some = false;
-    for (size_t i = 0; i < rows->count; i++)
-        refused_some |= entries[i].error_code != 0;
-    if (refused_some)
-        name_committed(entries, rows->count, which, sizeof which);
     if (why->code == KRC_E_TIMEOUT || why->code == KRC_E_IO)
         return krc_fail(c->error, why->code, "%.800s; whether the offsets of group %.100s were "
                         "committed is not known%s", why->message, rows->group, before);
-    return krc_fail(c->error, why->code, "%.400s; committed of it: %s%s", why->message, which,
-                    before);
+    if (any_refused(entries, rows->count))
+        name_committed(entries, rows->count, which);
+    return krc_fail(c->error, why->code, "%.400s; committed of it: %s%s", why->message,
+                    which[0] == '\0' ? "none" : which, before);
 }
 
 static int commit_entries(struct changing *c, const struct rows *rows,
