@@ -1,18 +1,11 @@
 /*
  * Prints docs/groups.md from the table of group membership.
  */
-#include <stdio.h>
-#include <string.h>
-
+#include "docs/generate/sentences.h"
 #include "groups/membership.h"
 
-struct sentence {
-    enum krc_member_state from;
-    const char *in, *on, *to, *doing;
-};
-
 static const struct sentence table[] = {
-#define SENTENCE(in, on, to, doing) {KRC_MEMBER_##in, #in, #on, #to, #doing},
+#define SENTENCE(in, on, to, doing) {#in, #on, #to, #doing},
     KRC_MEMBER_TABLE(SENTENCE)
 #undef SENTENCE
 };
@@ -59,34 +52,20 @@ static void events(void)
 #undef EVENT
 }
 
-static void sentences(void)
+static bool holds(const char *state)
 {
-    puts("\n## Table\n\n| in | on | to | doing |\n|---|---|---|---|");
-    for (int i = 0; i < SENTENCES; i++)
-        printf("| %s | %s | %s | `%s` |\n", table[i].in, table[i].on, table[i].to, table[i].doing);
-}
-
-/* All events that lead from one state to another, on one arrow.  What can happen to each member is
- * left out. */
-static bool is_everywhere(const struct sentence *s)
-{
-    static const char *const events[] = {"FENCED", "DENIED", "LATE", "LEAVE"};
-    for (size_t i = 0; krc_membership_holds(s->from) && i < sizeof events / sizeof *events; i++)
-        if (strcmp(s->on, events[i]) == 0)
-            return true;
+    for (int i = 0; i < KRC_MEMBER_STATE_COUNT; i++)
+        if (strcmp(krc_member_state_name((enum krc_member_state)i), state) == 0)
+            return krc_membership_holds((enum krc_member_state)i);
     return false;
 }
 
-static bool same_arrow(const struct sentence *a, const struct sentence *b)
+/* What can happen to each member. */
+static bool is_everywhere(const struct sentence *s)
 {
-    return strcmp(a->in, b->in) == 0 && strcmp(a->to, b->to) == 0 && !is_everywhere(a) &&
-           !is_everywhere(b);
-}
-
-static bool drawn_before(int i)
-{
-    for (int k = 0; k < i; k++)
-        if (same_arrow(&table[k], &table[i]))
+    static const char *const events[] = {"FENCED", "DENIED", "LATE", "LEAVE"};
+    for (size_t i = 0; holds(s->in) && i < sizeof events / sizeof *events; i++)
+        if (strcmp(s->on, events[i]) == 0)
             return true;
     return false;
 }
@@ -96,16 +75,7 @@ static void diagram(void)
     puts("\n## Diagram\n\nFENCED (to DROPPING), DENIED (to REFUSED), LATE (to AWAY) and LEAVE (to "
          "OUT), which are possible wherever\nwhat is held is ours, are left out.\n\n```mermaid\n"
          "stateDiagram-v2\n    [*] --> OUT");
-    for (int i = 0; i < SENTENCES; i++) {
-        if (is_everywhere(&table[i]) || drawn_before(i))
-            continue;
-        printf("    %s --> %s: ", table[i].in, table[i].to);
-        for (int k = i; k < SENTENCES; k++)
-            if (same_arrow(&table[k], &table[i]))
-                printf("%s%s", k == i ? "" : "<br/>", table[k].on);
-        puts("");
-    }
-    puts("```");
+    print_arrows(table, SENTENCES, is_everywhere);
 }
 
 int main(void)
@@ -113,7 +83,7 @@ int main(void)
     introduction();
     states();
     events();
-    sentences();
+    print_table(table, SENTENCES);
     diagram();
     return 0;
 }

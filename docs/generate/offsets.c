@@ -1,14 +1,8 @@
 /*
  * Prints docs/offsets.md from the state machine's table.
  */
-#include <stdio.h>
-#include <string.h>
-
+#include "docs/generate/sentences.h"
 #include "offsets/offsets.h"
-
-struct sentence {
-    const char *in, *on, *to, *doing;
-};
 
 static const struct sentence table[] = {
 #define SENTENCE(in, on, to, doing) {#in, #on, #to, #doing},
@@ -38,15 +32,7 @@ static void events(void)
 #undef EVENT
 }
 
-static void sentences(void)
-{
-    puts("\n## Table\n\n| in | on | to | doing |\n|---|---|---|---|");
-    for (int i = 0; i < SENTENCES; i++)
-        printf("| %s | %s | %s | `%s` |\n", table[i].in, table[i].on, table[i].to, table[i].doing);
-}
-
-/* All events that lead from one state to another, on one arrow.  What is possible in every state
- * is left out: seeking, letting go, acknowledging. */
+/* What is possible in every state: seeking, letting go, acknowledging. */
 static bool is_everywhere(const struct sentence *s)
 {
     return strcmp(s->on, "ACK") == 0 || strcmp(s->on, "COMMITTED") == 0 ||
@@ -54,35 +40,12 @@ static bool is_everywhere(const struct sentence *s)
            (strncmp(s->on, "ASSIGN_", 7) == 0 && strcmp(s->in, "UNASSIGNED") != 0);
 }
 
-static bool same_arrow(const struct sentence *a, const struct sentence *b)
-{
-    return strcmp(a->in, b->in) == 0 && strcmp(a->to, b->to) == 0 && !is_everywhere(a) &&
-           !is_everywhere(b);
-}
-
-static bool drawn_before(int i)
-{
-    for (int k = 0; k < i; k++)
-        if (same_arrow(&table[k], &table[i]))
-            return true;
-    return false;
-}
-
 static void diagram(void)
 {
     puts("\n## Diagram\n\nSeeks (`ASSIGN_`), `UNASSIGN`, `ACK` and `COMMITTED`, which are possible "
          "wherever a partition is\nassigned, are left out.\n\n```mermaid\nstateDiagram-v2\n"
          "    [*] --> UNASSIGNED");
-    for (int i = 0; i < SENTENCES; i++) {
-        if (is_everywhere(&table[i]) || drawn_before(i))
-            continue;
-        printf("    %s --> %s: ", table[i].in, table[i].to);
-        for (int k = i; k < SENTENCES; k++)
-            if (same_arrow(&table[k], &table[i]))
-                printf("%s%s", k == i ? "" : "<br/>", table[k].on);
-        puts("");
-    }
-    puts("```");
+    print_arrows(table, SENTENCES, is_everywhere);
 }
 
 int main(void)
@@ -95,7 +58,7 @@ int main(void)
          "small\nlog that grows, shrinks, is truncated, changes leader and is made again.\n");
     states();
     events();
-    sentences();
+    print_table(table, SENTENCES);
     diagram();
     return 0;
 }

@@ -59,20 +59,6 @@ static void nothing(void)
 {
 }
 
-/* What follows is the same in both protocols. */
-#define BOTH(name)                                                \
-    static void name##_in(bool is_classic);                       \
-    START_TEST(name)                                              \
-    {                                                             \
-        for (int is_classic = 0; is_classic <= 1; is_classic++) { \
-            begin(is_classic);                                    \
-            name##_in(is_classic);                                \
-            end();                                                \
-        }                                                         \
-    }                                                             \
-    END_TEST                                                      \
-    static void name##_in(bool is_classic)
-
 static void open_consumer(void)
 {
     ck_assert_msg(krc_open(&handle, config, &error) == 0, "%s", error.message);

@@ -127,4 +127,18 @@ void group_reconcile_all(void);
 void group_describe_beat(const struct krc_consumer_group_heartbeat_request *request, char *text,
                          size_t size);
 
+/* A test that is the same in both protocols: between the program's begin(is_classic) and end(). */
+#define BOTH(name)                                                \
+    static void name##_in(bool is_classic);                       \
+    START_TEST(name)                                              \
+    {                                                             \
+        for (int is_classic = 0; is_classic <= 1; is_classic++) { \
+            begin(is_classic);                                    \
+            name##_in(is_classic);                                \
+            end();                                                \
+        }                                                         \
+    }                                                             \
+    END_TEST                                                      \
+    static void name##_in(bool is_classic)
+
 #endif

@@ -26,23 +26,14 @@ static void begin(bool is_classic)
     forget_trace();
 }
 
+static void end(void)
+{
+    owner_close();
+}
+
 static void nothing(void)
 {
 }
-
-/* What follows is the same in both protocols. */
-#define BOTH(name)                                                      \
-    static void name##_in(bool is_classic);                             \
-    START_TEST(name)                                                    \
-    {                                                                   \
-        for (int is_classic = 0; is_classic <= 1; is_classic++) {       \
-            begin(is_classic);                                          \
-            name##_in(is_classic);                                      \
-            owner_close();                                              \
-        }                                                               \
-    }                                                                   \
-    END_TEST                                                            \
-    static void name##_in(bool is_classic)
 
 BOTH(a_commit)
 {
