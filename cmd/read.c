@@ -291,11 +291,9 @@ static int follow(struct reading *r, krc_error *error)
 static int join(struct reading *r, krc_error *error)
 {
     const struct cmd_selection *selection = &r->options->source.selection;
-    const char **topics = calloc(selection->count + 1, sizeof *topics);
+    const char **topics = cmd_selected_topics(selection);
     if (topics == NULL)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < selection->count; i++)
-        topics[i] = cmd_selected_topic(selection, i);
     int rc = krc_join(r->krc, topics, selection->count, error);
     free(topics);
     return rc;
@@ -480,21 +478,6 @@ static int set_option(struct arguments *arguments, int option, char *value)
     }
 }
 
-static int check_join(const struct read_options *options, bool has_store)
-{
-    const struct cmd_source *source = &options->source;
-    if (has_store)
-        return cmd_usage("read: with --join the group's committed offsets decide: leave out "
-                         "--store");
-    if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
-        return cmd_usage("read: with --join the group says where partitions begin, and it is "
-                         "followed: leave out -o, -e and --until");
-    for (size_t i = 0; i < source->selection.count; i++)
-        if (!cmd_selects_all_of(&source->selection, i))
-            return cmd_usage("read: with --join the group says which partitions: leave out -p");
-    return CMD_DONE;
-}
-
 static int check(struct arguments *arguments, int words, char **word)
 {
     struct read_options *options = &arguments->options;
@@ -512,7 +495,12 @@ static int check(struct arguments *arguments, int words, char **word)
     if ((options->joins || options->commits) && (!is_cluster || !has_group))
         return cmd_usage("read: --%s is about a cluster's group: name both with -b and -g",
                          options->joins ? "join" : "commit");
-    if (options->joins && (status = check_join(options, has_store)) != CMD_DONE)
+    if (options->joins && has_store)
+        return cmd_usage("read: with --join the group's committed offsets decide: leave out "
+                         "--store");
+    if (options->joins)
+        status = cmd_source_check_join(&options->source, "read", "it is followed");
+    if (status != CMD_DONE)
         return status;
     if (!has_store && !is_cluster && has_group)
         return cmd_usage("read: a group's offsets lie in an offset store: name it with --store");

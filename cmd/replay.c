@@ -205,11 +205,9 @@ static int replay_partitions(struct arguments *arguments, krc *handle, krc_error
 static int replay_as_member(struct arguments *arguments, krc_error *error)
 {
     const struct cmd_selection *selection = &arguments->source.selection;
-    const char **topics = calloc(selection->count + 1, sizeof *topics);
+    const char **topics = cmd_selected_topics(selection);
     if (topics == NULL)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < selection->count; i++)
-        topics[i] = cmd_selected_topic(selection, i);
     arguments->options.topics = topics;
     arguments->options.topic_count = selection->count;
     int rc = run(arguments, error);
@@ -396,22 +394,6 @@ static int set_option(struct arguments *arguments, int option, char *value)
     }
 }
 
-/* Which partitions, and from where, is the group's to say. */
-static int check_join(const struct arguments *arguments)
-{
-    const struct cmd_source *source = &arguments->source;
-    const struct cmd_selection *selection = &source->selection;
-    if (arguments->commits)
-        return cmd_usage("replay: --join commits to the group: leave out --commit");
-    if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
-        return cmd_usage("replay: with --join the group says where partitions begin, and they are "
-                         "read to their end: leave out -o, --until and -e");
-    for (size_t i = 0; i < selection->count; i++)
-        if (!cmd_selects_all_of(selection, i))
-            return cmd_usage("replay: with --join the group says which partitions: leave out -p");
-    return CMD_DONE;
-}
-
 static int check(struct arguments *arguments, int words, char **word)
 {
     struct krc_replay_options *options = &arguments->options;
@@ -431,7 +413,11 @@ static int check(struct arguments *arguments, int words, char **word)
     if ((options->join || arguments->commits) && !has_group)
         return cmd_usage("replay: --%s is about a cluster's group: name both with -b and -g",
                          options->join ? "join" : "commit");
-    int status = options->join ? check_join(arguments) : CMD_DONE;
+    int status = CMD_DONE;
+    if (options->join && arguments->commits)
+        return cmd_usage("replay: --join commits to the group: leave out --commit");
+    if (options->join)
+        status = cmd_source_check_join(source, "replay", "they are read to their end");
     if (status != CMD_DONE)
         return status;
     if (source->from.kind == CMD_UNSAID)

@@ -102,6 +102,14 @@ bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char 
            (chosen->partitions == NULL || in_list(chosen->partitions, partition));
 }
 
+const char **cmd_selected_topics(const struct cmd_selection *selection)
+{
+    const char **topics = calloc(selection->count + 1, sizeof *topics);
+    for (size_t i = 0; topics != NULL && i < selection->count; i++)
+        topics[i] = cmd_selected_topic(selection, i);
+    return topics;
+}
+
 bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic)
 {
     for (size_t i = 0; i < selection->count; i++)

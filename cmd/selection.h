@@ -27,6 +27,9 @@ bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char 
                     int32_t partition);
 const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i);
 
+/* All of these, to be freed; NULL: out of memory. */
+const char **cmd_selected_topics(const struct cmd_selection *selection);
+
 /* Whether a topic is named in full, not by a regular expression. */
 bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic);
 

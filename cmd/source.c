@@ -343,6 +343,18 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
     return CMD_DONE;
 }
 
+int cmd_source_check_join(const struct cmd_source *source, const char *command, const char *how)
+{
+    if (source->from.kind != CMD_UNSAID || source->until.kind != CMD_UNSAID)
+        return cmd_usage("%s: with --join the group says where partitions begin, and %s: leave out "
+                         "-o, -e and --until", command, how);
+    for (size_t i = 0; i < source->selection.count; i++)
+        if (!cmd_selects_all_of(&source->selection, i))
+            return cmd_usage("%s: with --join the group says which partitions: leave out -p",
+                             command);
+    return CMD_DONE;
+}
+
 /* ---- Partitions ---------------------------------------------------------------------------- */
 
 struct listing {

@@ -86,6 +86,10 @@ bool cmd_source_is_cluster(const struct cmd_source *source);
 /* Whether all the flags together make sense, and name a source. */
 int cmd_source_check(const struct cmd_source *source, const char *command);
 
+/* With --join the group says which partitions, and where they begin; `how` is until where they are
+ * read: CMD_DONE, or CMD_USAGE where the flags say so, too. */
+int cmd_source_check_join(const struct cmd_source *source, const char *command, const char *how);
+
 /*
  * What is to be read: the partitions that are selected, with start and end; free the list.
  * Partitions of which that cannot be said are told and left out, and `*failed` is set.
