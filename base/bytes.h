@@ -7,10 +7,14 @@
 #ifndef KRC_BASE_BYTES_H
 #define KRC_BASE_BYTES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <krc.h>
 #include <string.h>
+
+/* A string's bytes, borrowed. */
+static inline struct krc_bytes krc_bytes_of(const char *text)
+{
+    return (struct krc_bytes){(const uint8_t *)text, strlen(text)};
+}
 
 static inline uint16_t krc_be16(const uint8_t *p)
 {

@@ -21,6 +21,17 @@ static void fail_all(struct krc_question *list, int16_t error_code)
 
 /* ---- What it says --------------------------------------------------------------------------- */
 
+/* False: out of memory. */
+static bool take_metadata(const struct krc_question *q, struct krc_bytes text)
+{
+    if (q->metadata == NULL)
+        return true;
+    free(*q->metadata);
+    *q->metadata =
+        text.data == NULL ? NULL : strndup((const char *)text.data, text.len);
+    return *q->metadata != NULL || text.data == NULL;
+}
+
 static void take_offset(struct krc_asked *asked, struct krc_question *q,
                         const struct krc_offset_fetch_partition *p, int16_t version)
 {
@@ -31,6 +42,10 @@ static void take_offset(struct krc_asked *asked, struct krc_question *q,
     }
     if (p->error_code != 0) {
         krc_question_fail(q, KRC_E_REFUSED, p->error_code);
+        return;
+    }
+    if (!take_metadata(q, p->metadata)) {
+        krc_question_retry(asked->cluster, q, 0);
         return;
     }
     q->offset = p->committed_offset;
@@ -73,9 +88,8 @@ static void fetched(void *arg, const struct krc_answer *answer)
 static int send(struct krc_asked *asked, struct krc_conn *conn, int16_t version, krc_error *error)
 {
     struct krc_cluster *cluster = asked->cluster;
-    const char *group = cluster->settings.group;
-    struct krc_offset_fetch_request request = {
-        .group = {(const uint8_t *)group, strlen(group)}, .require_stable = true};
+    struct krc_offset_fetch_request request = {.group = krc_bytes_of(cluster->settings.group),
+                                               .require_stable = true};
     size_t count = 0;
     for (struct krc_question *q = asked->list; q != NULL; q = q->next)
         count++;
@@ -84,7 +98,7 @@ static int send(struct krc_asked *asked, struct krc_conn *conn, int16_t version,
         return krc_fail_nomem(error, count * sizeof *request.topics);
     for (struct krc_question *q = asked->list; q != NULL; q = q->next)
         request.topics[request.topic_count++] = (struct krc_offset_fetch_request_topic){
-            .name = {(const uint8_t *)q->topic->name, strlen(q->topic->name)},
+            .name = krc_bytes_of(q->topic->name),
             .id = q->topic->id,
             .partitions = &q->partition,
             .partition_count = 1};

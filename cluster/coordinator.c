@@ -67,7 +67,7 @@ static void found(void *arg, const struct krc_answer *answer)
 static void find(struct krc_coordinator *c, struct krc_conn *conn)
 {
     struct krc_find_coordinator_request request = {
-        .key = {(const uint8_t *)c->key, strlen(c->key)}, .key_type = (int8_t)c->of};
+        .key = krc_bytes_of(c->key), .key_type = (int8_t)c->of};
     krc_error error;
     c->asking = true;
     c->error_code = 0; /* what was refused then may not be now */

@@ -44,11 +44,6 @@ static void described(void *arg, const struct krc_answer *answer)
     d->state = d->topic[0] == '\0' ? KRC_DESCRIBED : KRC_DESCRIBING;
 }
 
-static struct krc_bytes bytes_of(const char *text)
-{
-    return (struct krc_bytes){(const uint8_t *)text, strlen(text)};
-}
-
 void krc_describe_leaders(struct krc_description *d)
 {
     struct krc_cluster *cluster = d->cluster;
@@ -68,10 +63,10 @@ void krc_describe_leaders(struct krc_description *d)
     for (size_t i = 0; request.topics != NULL && i < cluster->topics.count; i++)
         if (cluster->topics.list[i]->is_known &&
             strcmp(cluster->topics.list[i]->name, d->topic) >= 0)
-            request.topics[request.topic_count++] = bytes_of(cluster->topics.list[i]->name);
+            request.topics[request.topic_count++] = krc_bytes_of(cluster->topics.list[i]->name);
     if (d->topic[0] != '\0')
         request.cursor =
-            (struct krc_topic_cursor){.topic = bytes_of(d->topic), .partition = d->partition};
+            (struct krc_topic_cursor){.topic = krc_bytes_of(d->topic), .partition = d->partition};
     krc_error error;
     d->in_flight = request.topics != NULL &&
                    krc_conn_send(conn, KRC_API_DESCRIBE_TOPIC_PARTITIONS, version, &request, 0,

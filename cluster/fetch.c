@@ -90,7 +90,7 @@ static int name_partitions(struct krc_arena *arena, struct krc_fetch_request *re
             continue;
         if (r->topic != last)
             request->topics[request->topic_count++] = (struct krc_fetch_request_topic){
-                .name = {(const uint8_t *)r->topic->name, strlen(r->topic->name)},
+                .name = krc_bytes_of(r->topic->name),
                 .id = r->topic->id,
                 .partitions = parts};
         last = r->topic;
@@ -110,7 +110,7 @@ static int name_forgotten(struct krc_arena *arena, struct krc_fetch_request *req
     for (size_t i = 0; i < count; i++) {
         struct krc_forgotten *f = &session->forgotten[i];
         request->forgotten[request->forgotten_count++] = (struct krc_fetch_forgotten_topic){
-            .name = {(const uint8_t *)f->topic->name, strlen(f->topic->name)},
+            .name = krc_bytes_of(f->topic->name),
             .id = f->topic_id,
             .partitions = &f->index,
             .partition_count = 1};
@@ -215,7 +215,7 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
         .min_bytes = s->fetch_min_bytes,
         .max_bytes = s->fetch_max_bytes,
         .isolation_level = s->read_committed,
-        .rack = {(const uint8_t *)s->rack, strlen(s->rack)},
+        .rack = krc_bytes_of(s->rack),
     };
     leave_others(session, list, count);
     if (forget_members(session, list, count, ++cluster->remotes.mark) < 0 ||

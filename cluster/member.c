@@ -76,7 +76,8 @@ static void let_all_go(struct krc_membership *member, enum krc_held_phase phase)
             continue;
         }
         if (held->phase != phase && held->phase != KRC_HELD_LOST)
-            *held = (struct krc_held){held->topic, held->partition, phase, false};
+            *held = (struct krc_held){
+                .topic = held->topic, .partition = held->partition, .phase = phase};
     }
     member->news++;
 }
@@ -112,8 +113,7 @@ static void resolve(struct krc_membership *member, struct krc_assigned *a)
 }
 
 bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
-                       const struct krc_uuid *id,
-                      int32_t partition)
+                       const struct krc_uuid *id, int32_t partition)
 {
     struct krc_assigned *a = &member->assigned[member->assigned_count];
     *a = (struct krc_assigned){.id = *id, .partition = partition};
@@ -137,20 +137,25 @@ static void resolve_all(struct krc_membership *member)
         krc_metadata_refresh(cluster);
 }
 
-static bool is_assigned(const struct krc_membership *member, const struct krc_held *held)
+static void mark_assigned(struct krc_membership *member)
 {
-    for (size_t i = 0; i < member->assigned_count; i++)
-        if (member->assigned[i].topic == held->topic &&
-            member->assigned[i].partition == held->partition)
-            return true;
-    return false;
+    for (size_t i = 0; i < member->held_count; i++)
+        member->held[i].is_assigned = false;
+    for (size_t i = 0; i < member->assigned_count; i++) {
+        const struct krc_assigned *a = &member->assigned[i];
+        struct krc_held *held =
+            a->topic == NULL ? NULL : krc_member_find(member, a->topic, a->partition);
+        if (held != NULL)
+            held->is_assigned = true;
+    }
 }
 
 enum krc_member_event krc_member_judge_assignment(struct krc_membership *member)
 {
     resolve_all(member);
+    mark_assigned(member);
     for (size_t i = 0; i < member->held_count; i++)
-        if (member->held[i].phase != KRC_HELD_NEW && !is_assigned(member, &member->held[i]))
+        if (member->held[i].phase != KRC_HELD_NEW && !member->held[i].is_assigned)
             return KRC_MEMBER_ON_REVOKED;
     return KRC_MEMBER_ON_ASSIGNED;
 }
@@ -160,9 +165,10 @@ enum krc_member_event krc_member_judge_assignment(struct krc_membership *member)
 static void share(struct krc_membership *member)
 {
     uint64_t before = member->news;
+    mark_assigned(member);
     for (size_t i = member->held_count; i-- > 0;) {
         struct krc_held *held = &member->held[i];
-        if (is_assigned(member, held))
+        if (held->is_assigned)
             continue;
         member->news += held->phase != KRC_HELD_YIELD;
         if (held->phase == KRC_HELD_NEW)

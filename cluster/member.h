@@ -48,7 +48,8 @@ struct krc_held {
     struct krc_topic *topic;
     int32_t partition;
     enum krc_held_phase phase;
-    bool seen; /* the owner's: it knows that it is to let go */
+    bool seen;        /* the owner's: it knows that it is to let go */
+    bool is_assigned; /* by the assignment that was looked at last */
 };
 
 /* A partition in an assignment. */
@@ -190,19 +191,13 @@ struct krc_bytes krc_member_give_up_name(struct krc_membership *member);
  * memory. */
 bool krc_member_assign_anew(struct krc_membership *member, size_t count);
 bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
-                       const struct krc_uuid *id,
-                      int32_t partition);
+                       const struct krc_uuid *id, int32_t partition);
 
 /* What the newest assignment means: ASSIGNED or REVOKED. */
 enum krc_member_event krc_member_judge_assignment(struct krc_membership *member);
 
 /* Of a coordinator that will not have us. */
 void krc_member_deny(struct krc_membership *member, int16_t code, struct krc_bytes message);
-
-static inline struct krc_bytes krc_bytes_of(const char *text)
-{
-    return (struct krc_bytes){(const uint8_t *)text, strlen(text)};
-}
 
 static inline struct krc_bytes krc_bytes_or_null(const char *text)
 {

@@ -104,8 +104,7 @@ struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct 
 int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_t port,
                            krc_error *error)
 {
-    struct krc_bytes bytes = {(const uint8_t *)host, strlen(host)};
-    struct krc_node *node = new_node(cluster, -1, bytes, port);
+    struct krc_node *node = new_node(cluster, -1, krc_bytes_of(host), port);
     if (node != NULL && append(&cluster->nodes.servers, &cluster->nodes.server_count, node))
         return KRC_OK;
     if (node != NULL)

@@ -262,7 +262,7 @@ static void cleanups_told(void *arg, const struct krc_answer *answer)
 
 static struct krc_bytes name_of(const struct krc_question *q)
 {
-    return (struct krc_bytes){(const uint8_t *)q->topic->name, strlen(q->topic->name)};
+    return krc_bytes_of(q->topic->name);
 }
 
 static int32_t leader_epoch(const struct krc_question *q)

@@ -32,6 +32,7 @@ struct krc_question {
     int64_t offset;      /* -1: there is none */
     int32_t found_epoch; /* -1: not known */
     struct krc_uuid topic_id; /* COMMITTED: that the offset was asked for by; all zero: by name */
+    char **metadata; /* COMMITTED: where its text is to go, to be freed; NULL: not wanted */
 
     struct krc_remote *remote; /* that is told; NULL */
     struct krc_question *next, **back;

@@ -111,8 +111,7 @@ static struct krc_topic *get_topic(struct krc_cluster *cluster, struct krc_bytes
 
 struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name)
 {
-    struct krc_topic *topic =
-        get_topic(cluster, (struct krc_bytes){(const uint8_t *)name, strlen(name)});
+    struct krc_topic *topic = get_topic(cluster, krc_bytes_of(name));
     if (topic != NULL && !topic->is_wanted) {
         topic->is_wanted = true;
         krc_metadata_refresh(cluster);
@@ -137,8 +136,7 @@ void krc_topics_free(struct krc_topics *topics)
 struct krc_topic *krc_topic_having(const struct krc_cluster *cluster, const char *name,
                                    int32_t partition)
 {
-    struct krc_topic *topic =
-        krc_topic_find(cluster, (struct krc_bytes){(const uint8_t *)name, strlen(name)});
+    struct krc_topic *topic = krc_topic_find(cluster, krc_bytes_of(name));
     return topic != NULL && krc_topic_partition(topic, partition) != NULL ? topic : NULL;
 }
 
@@ -441,12 +439,9 @@ static int fill_names(struct krc_cluster *cluster, struct krc_metadata_request *
                                      (topics->count + 1) * sizeof *request->topics);
     if (request->topics == NULL)
         return KRC_E_NOMEM;
-    for (size_t i = 0; i < topics->count; i++) {
-        const char *name = topics->list[i]->name;
+    for (size_t i = 0; i < topics->count; i++)
         if (topics->list[i]->is_wanted)
-            request->topics[request->topic_count++].name =
-                (struct krc_bytes){(const uint8_t *)name, strlen(name)};
-    }
+            request->topics[request->topic_count++].name = krc_bytes_of(topics->list[i]->name);
     return KRC_OK;
 }
 

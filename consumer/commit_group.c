@@ -130,10 +130,11 @@ static bool is_of_before(const struct krc_group_work *work)
 static int take_note(struct krc_group_work *work, krc_error *error)
 {
     int rc = work->commit.call.rc;
+    bool is_gone = is_of_before(work);
     if (rc < 0)
         rc = krc_group_commit_explain(&work->commit, error);
     for (size_t i = 0; i < work->commit.count; i++) {
-        struct krc_part *part = is_of_before(work) ? NULL : part_of(work, i);
+        struct krc_part *part = is_gone ? NULL : part_of(work, i);
         bool committed = rc >= 0 || (rc == KRC_E_REFUSED && work->entries[i].error_code == 0);
         krc_error illegal;
         if (part == NULL || !committed)

@@ -191,10 +191,7 @@ static int say_goodbye(krc *handle, int64_t deadline_ms, krc_error *error)
     krc_member_leave(member);
     while (member->held_count > 0)
         let_go(handle, &member->held[0]);
-    while (!krc_member_has_left(member))
-        KRC_TRY(krc_net_wait(handle->net, deadline_ms, "the group's coordinator did not answer",
-                             error));
-    return KRC_OK;
+    return krc_net_wait_left(handle->net, deadline_ms, error);
 }
 
 void krc_part_from_group(krc *handle)

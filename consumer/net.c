@@ -230,7 +230,9 @@ static bool nobody_leads(const struct krc_net *net, uint64_t before,
     for (size_t i = 0; i < count; i++) {
         const struct krc_topic_partition *p =
             krc_topic_partition(questions[i].topic, questions[i].partition);
-        if (questions[i].state != KRC_TOLD && p != NULL && p->leader_id >= 0)
+        bool has_whom_to_ask = questions[i].type == KRC_ASKS_COMMITTED || /* the coordinator */
+                               (p != NULL && p->leader_id >= 0);
+        if (questions[i].state != KRC_TOLD && has_whom_to_ask)
             return false;
     }
     return true;

@@ -47,9 +47,17 @@ struct krc_group_commit;
 int krc_net_commit(struct krc_net *net, struct krc_group_commit *commit,
                    krc_error *error) KRC_MUST_USE;
 
+/* The same of one partition to group.id, as the member that we are, or by nobody. */
+struct krc_commit_entry;
+int krc_net_commit_one(struct krc_net *net, struct krc_commit_entry *entry,
+                       krc_error *error) KRC_MUST_USE;
+
 /* Begins to join group.id, for these topics (or one that begins with a ^). */
 int krc_net_join(struct krc_net *net, const char *const *topics, size_t count,
                  krc_error *error) KRC_MUST_USE;
+
+/* krc_member_leave was called: waits until the coordinator knows. */
+int krc_net_wait_left(struct krc_net *net, int64_t deadline_ms, krc_error *error) KRC_MUST_USE;
 
 /* What group.id has committed of partitions whose topics are known. */
 struct krc_net_committed {

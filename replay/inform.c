@@ -3,26 +3,7 @@
  */
 #include <stdio.h>
 
-#include "cluster/group_commit.h"
 #include "replay/run.h"
-
-static int commit_to_group(const struct krc_replay_part *part, const struct krc_point *point,
-                           krc_error *error)
-{
-    struct krc_cluster *cluster = &part->net->cluster;
-    struct krc_commit_entry entry = {
-        .topic = krc_topic_having(cluster, part->place.topic, part->place.partition),
-        .partition = part->place.partition,
-        .offset = point->offset,
-        .epoch = point->epoch};
-    struct krc_group_commit commit = {
-        .coordinator = krc_coordinator_of(cluster, KRC_GROUP, part->run->config->group_id),
-        .entries = &entry,
-        .count = 1};
-    if (commit.coordinator == NULL)
-        return krc_fail_nomem(error, 1);
-    return entry.topic == NULL ? KRC_OK : krc_net_commit(part->net, &commit, error);
-}
 
 void krc_replay_inform(struct krc_replay_part *part, const struct krc_point *point)
 {
@@ -32,7 +13,7 @@ void krc_replay_inform(struct krc_replay_part *part, const struct krc_point *poi
     krc_error error;
     if (part->net == NULL || !part->run->config->group_commit || part->could_not_inform)
         return;
-    if (commit_to_group(part, point, &error) >= 0)
+    if (krc_replay_commit_to_group(part, point->offset, point->epoch, NULL, &error) >= 0)
         return;
     part->could_not_inform = true; /* to try at each commit would take long */
     snprintf(event.message, sizeof event.message, "what is committed here is not told to group %s "

@@ -6,6 +6,7 @@
 #endif
 
 #include "base/base64.h"
+#include "base/bytes.h"
 #include "base/utf8.h"
 
 /* ---- Into the buffer, where room was made before: each returns the end of what it wrote ----- */
@@ -285,10 +286,9 @@ int krc_json_prefix(struct krc_buffer *prefix, const char *topic, int32_t partit
                     krc_error *error)
 {
     enum { NAMES = 32 };
-    struct krc_bytes name = {(const uint8_t *)topic, strlen(topic)};
     prefix->len = 0;
     KRC_TRY(krc_buffer_append(prefix, "{\"topic\":", 9, error));
-    KRC_TRY(krc_json_string(prefix, name, error));
+    KRC_TRY(krc_json_string(prefix, krc_bytes_of(topic), error));
     KRC_TRY(krc_buffer_reserve(prefix, prefix->len + NAMES + NUMBER_MAX, error));
     uint8_t *out = PUT(prefix->data + prefix->len, ",\"partition\":");
     out = put_number(out, partition);

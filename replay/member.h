@@ -46,6 +46,10 @@ int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_st
 int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoch,
                       krc_error *error) KRC_MUST_USE;
 
+/* OffsetCommit of one partition, waited for: as a member, or, of no group joined, by nobody. */
+int krc_replay_commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
+                               const char *metadata, krc_error *error) KRC_MUST_USE;
+
 /* Where the part's stretch begins. */
 int64_t krc_replay_stretch(const struct krc_replay_part *part);
 

@@ -145,24 +145,19 @@ int64_t krc_replay_stretch(const struct krc_replay_part *part)
     return part->joined.stretch >= 0 ? part->joined.stretch : part->tracker.offsets.start;
 }
 
-static int commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
-                           const char *metadata, krc_error *error)
+int krc_replay_commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
+                               const char *metadata, krc_error *error)
 {
-    struct krc_net *net = part->net;
     struct krc_commit_entry entry = {
-        .topic = krc_topic_having(&net->cluster, part->place.topic, part->place.partition),
+        .topic = krc_topic_having(&part->net->cluster, part->place.topic, part->place.partition),
         .partition = part->place.partition,
         .offset = offset,
         .epoch = epoch,
         .metadata = metadata};
-    struct krc_group_commit commit = {.member = net->cluster.member,
-                                      .coordinator = net->cluster.member->coordinator,
-                                      .entries = &entry,
-                                      .count = 1};
     if (entry.topic == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no partition %s-%d any more",
                         part->place.topic, (int)part->place.partition);
-    return krc_net_commit(net, &commit, error);
+    return krc_net_commit_one(part->net, &entry, error);
 }
 
 int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoch,
@@ -180,7 +175,7 @@ int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoc
     char *text = krc_lineage_write(&lineage);
     if (text == NULL)
         return krc_fail_nomem(error, 1);
-    int rc = commit_to_group(part, offset, epoch, text, &why);
+    int rc = krc_replay_commit_to_group(part, offset, epoch, text, &why);
     free(text);
     part->joined.lineage = lineage;
     if (rc >= 0)

@@ -53,8 +53,7 @@ int krc_text_add_number(krc_text *text, int64_t number, krc_error *error)
 
 int krc_text_add_json_string(krc_text *text, const char *string, krc_error *error)
 {
-    struct krc_bytes bytes = {(const uint8_t *)string, strlen(string)};
-    return krc_json_string(&text->bytes, bytes, error);
+    return krc_json_string(&text->bytes, krc_bytes_of(string), error);
 }
 
 int krc_text_name_partition(krc_text *text, const char *topic, int32_t partition, krc_error *error)

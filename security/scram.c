@@ -4,17 +4,13 @@
 #include <string.h>
 
 #include "base/base64.h"
+#include "base/bytes.h"
 #include "base/utf8.h"
 
 /* Kafka refuses fewer iterations; so many take about a second. */
 enum { FEWEST_ITERATIONS = 4096, MOST_ITERATIONS = 1000000 };
 
 enum { MOST_MESSAGE = 4096, MOST_DECODED = MOST_MESSAGE / 4 * 3 };
-
-static struct krc_bytes bytes_of(const char *text)
-{
-    return (struct krc_bytes){(const uint8_t *)text, strlen(text)};
-}
 
 static int append_text(struct krc_buffer *to, const char *text, krc_error *error)
 {
@@ -189,13 +185,13 @@ static int compute(struct krc_scram *scram, const struct challenge *c, struct ke
 {
     enum krc_digest digest = scram->digest;
     size_t size = krc_digest_size(digest);
-    struct krc_bytes password = bytes_of(scram->password), salt = {c->salt, c->salt_len};
+    struct krc_bytes password = krc_bytes_of(scram->password), salt = {c->salt, c->salt_len};
     struct krc_bytes salted = {k->salted, size}, auth = {scram->auth.data, scram->auth.len};
     KRC_TRY(krc_pbkdf2(digest, password, salt, c->iterations, k->salted, error));
-    KRC_TRY(krc_hmac(digest, salted, bytes_of("Client Key"), k->client, error));
+    KRC_TRY(krc_hmac(digest, salted, krc_bytes_of("Client Key"), k->client, error));
     KRC_TRY(krc_digest(digest, (struct krc_bytes){k->client, size}, k->stored, error));
     KRC_TRY(krc_hmac(digest, (struct krc_bytes){k->stored, size}, auth, k->proof, error));
-    KRC_TRY(krc_hmac(digest, salted, bytes_of("Server Key"), k->server, error));
+    KRC_TRY(krc_hmac(digest, salted, krc_bytes_of("Server Key"), k->server, error));
     KRC_TRY(krc_hmac(digest, (struct krc_bytes){k->server, size}, auth, scram->signature, error));
     for (size_t i = 0; i < size; i++)
         k->proof[i] ^= k->client[i];
