@@ -163,11 +163,20 @@ static int commit_to_group(krc *handle, krc_error *error)
 void krc_inform_group(krc *handle)
 {
     krc_error error;
-    int rc = handle->is_embedded ? KRC_OK : krc_group_work_wait(handle, &error);
-    if (rc >= 0 && handle->group_work == NULL)
-        rc = krc_group_work_begin(handle, KRC_WORK_ALL, NULL, NULL, &error);
-    if (rc >= 0 && !handle->is_embedded)
+    handle->to_inform = handle->group_work != NULL;
+    if (!handle->to_inform &&
+        krc_group_work_begin(handle, KRC_WORK_ALL, NULL, NULL, &error) < 0)
+        krc_note_topic(handle, "", error.message);
+}
+
+static void inform_and_wait(krc *handle)
+{
+    krc_error error;
+    int rc = krc_group_work_wait(handle, &error); /* one that knows less */
+    if (rc >= 0) {
+        krc_inform_group(handle);
         rc = krc_group_work_wait(handle, &error);
+    }
     if (rc < 0)
         krc_note_topic(handle, "", error.message);
 }
@@ -180,8 +189,12 @@ int krc_commit(krc *handle, krc_error *error)
     if (handle->store == NULL)
         return commit_to_group(handle, error);
     KRC_TRY(commit_to_store(handle, error));
-    if (krc_commits_to_group(handle))
+    if (!krc_commits_to_group(handle))
+        return KRC_OK;
+    if (handle->is_embedded)
         krc_inform_group(handle);
+    else
+        inform_and_wait(handle);
     return KRC_OK;
 }
 

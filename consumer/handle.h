@@ -85,6 +85,7 @@ struct krc {
     struct krc_subscription *subscriptions;
     uint64_t seen_generation; /* of its metadata */
     struct krc_group_work *group_work; /* a commit to the group that is under way; NULL */
+    bool to_inform; /* the group, once that is over: the store has more by now */
     bool has_group_news; /* of a group that was joined: the application is to look at events */
     bool told_refused;
     struct krc_commit_work *commits; /* whose callbacks are to come, the newest first */
@@ -181,7 +182,7 @@ void krc_part_from_group(krc *handle);
 /* Whether commits go to the group, which is the store then; or to it, too. */
 bool krc_commits_to_group(const krc *handle);
 
-/* What the store has is told to the group; an embedded consumer does not wait for that. */
+/* What the store has is told to the group, now, or once what is under way is over. */
 void krc_inform_group(krc *handle);
 
 /* Begins to commit what is acknowledged, or, where there is a store, what that has.

@@ -172,6 +172,8 @@ int krc_group_turn(krc *handle, krc_error *error)
     int rc = KRC_OK;
     if (krc_group_work_over(handle, &rc, &why) && rc < 0)
         krc_note_topic(handle, "", why.message);
+    if (handle->to_inform && handle->group_work == NULL)
+        krc_inform_group(handle);
     if (member == NULL)
         return KRC_OK;
     note_poll(handle, member);
