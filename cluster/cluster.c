@@ -151,7 +151,7 @@ bool krc_cluster_hopeless(const struct krc_cluster *cluster)
         if (!conn->refused || conn->failures < ENOUGH)
             return false;
     }
-    return nodes->count == 0;
+    return nodes->count == 0 && cluster->topics.generation == 0;
 }
 
 static const struct krc_conn *find_denied(struct krc_node *const *list, size_t count)

@@ -80,7 +80,7 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster);
 /* Why there is no answer: one sentence, with the servers and what each of them said last. */
 void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size);
 
-/* Whether no broker is known and each server has refused, or speaks something else, several times
+/* Whether no broker was ever known and each server has refused, or speaks something else, several times
  * in a row. */
 bool krc_cluster_hopeless(const struct krc_cluster *cluster);
 
