@@ -104,6 +104,16 @@ static void retry(struct krc_cluster *cluster, struct krc_call *call)
     put_open(cluster, call);
 }
 
+static void unanswered(struct krc_cluster *cluster, struct krc_call *call, const char *why)
+{
+    snprintf(call->why, sizeof call->why, "%s", why);
+    look_elsewhere(cluster, call);
+    if (call->once_unanswered)
+        told(call, KRC_E_IO);
+    else
+        retry(cluster, call);
+}
+
 static void answered(void *arg, const struct krc_answer *answer)
 {
     struct krc_call_sent *sent = arg;
@@ -115,9 +125,7 @@ static void answered(void *arg, const struct krc_answer *answer)
     call->sent = NULL;
     call->error_code = 0;
     if (answer->rc < 0) {
-        snprintf(call->why, sizeof call->why, "%s", answer->why);
-        look_elsewhere(cluster, call);
-        retry(cluster, call);
+        unanswered(cluster, call, answer->why);
         return;
     }
     switch (call->take(call, answer, &call->error_code)) {

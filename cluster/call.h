@@ -33,7 +33,8 @@ struct krc_call {
     int16_t lowest, highest; /* versions that will do, within those of the API; 0: all */
     const void *request;     /* has to stay until the call is told or dropped */
     int32_t wait_ms;         /* that the broker may take of its own accord */
-    bool once;               /* not sent again: told as KRC_E_IO instead */
+    bool once;               /* not sent again: told as KRC_E_IO instead... */
+    bool once_unanswered;    /* ...only where what was sent may still arrive */
     krc_call_taker *take;
     void *arg;
 

@@ -52,6 +52,7 @@ static enum krc_call_verdict judge(struct krc_group_commit *commit, int16_t code
         return KRC_CALL_RETRY;
     }
     if (member != NULL && (is_fenced(code) || is_of_another_generation(code))) {
+        krc_member_hurry(member); /* a heartbeat is told the same */
         commit->call.rc = KRC_E_FENCED;
         return KRC_CALL_DONE;
     }
@@ -214,6 +215,7 @@ int krc_group_commit_begin(struct krc_group_commit *commit, struct krc_cluster *
                                      .api = KRC_API_OFFSET_COMMIT,
                                      .highest = all_have_ids(commit) ? 0 : 9,
                                      .request = &commit->request,
+                                     .once_unanswered = commit->once,
                                      .take = committed,
                                      .arg = commit};
     krc_call_begin(cluster, &commit->call);

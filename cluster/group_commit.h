@@ -21,10 +21,13 @@ struct krc_group_commit {
     struct krc_coordinator *coordinator;
     struct krc_commit_entry *entries; /* those of one topic together; they have to stay */
     size_t count;
+    bool once; /* not sent again where an answer stays away: what was sent before might arrive after
+                  later commits, and move them back */
 
     struct krc_call call; /* TOLD: its `rc` is KRC_OK; KRC_E_FENCED: we are no member any more, or
                              do not hold one of the partitions: it may or may not be committed;
-                             KRC_E_REFUSED: at least one entry has an error code; or an error */
+                             KRC_E_REFUSED: at least one entry has an error code; or an error, e.g.
+                             KRC_E_IO: `once`, and it is not known */
     struct krc_offset_commit_request request;
     struct krc_arena arena;
     uint64_t losses; /* the member's, when it was begun */

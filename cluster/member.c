@@ -217,13 +217,34 @@ static void drop_all(struct krc_membership *member)
     member->losses++;
 }
 
+/* A static member of a classic group does not say it: its partitions wait for it, until its session
+ * ends. */
+static void say_goodbye(struct krc_membership *member)
+{
+    const struct krc_member_settings *settings = &member->settings;
+    bool is_static = settings->instance_id[0] != '\0';
+    if (member->member_id == NULL || (settings->is_classic && is_static))
+        return;
+    krc_call_drop(&member->farewell.call);
+    free(member->farewell_id);
+    member->farewell_id = member->member_id;
+    member->member_id = NULL;
+    member->farewell = (struct krc_farewell){.coordinator = member->coordinator,
+                                             .is_classic = settings->is_classic,
+                                             .member_id = member->farewell_id,
+                                             .instance_id = is_static ? settings->instance_id
+                                                                      : NULL};
+    krc_farewell_put(&member->farewell);
+    member->farewell.call.once = true; /* else the session's end says it */
+    if (!settings->is_classic) /* behind heartbeats, which would have us join again */
+        member->farewell.call.purpose = KRC_FOR_GROUP;
+    krc_call_begin(member->cluster, &member->farewell.call);
+}
+
 static void leave(struct krc_membership *member)
 {
     drop_all(member);
-    if (member->settings.is_classic)
-        krc_member_leave_classic(member);
-    else
-        krc_member_leave_consumer(member);
+    say_goodbye(member);
 }
 
 static void perform(struct krc_membership *member, enum krc_member_doing doing)
@@ -327,13 +348,10 @@ bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_i
     return true;
 }
 
-struct krc_bytes krc_member_give_up_name(struct krc_membership *member)
+void krc_member_forget_name(struct krc_membership *member)
 {
-    krc_call_drop(&member->farewell);
-    free(member->farewell_id);
-    member->farewell_id = member->member_id;
+    free(member->member_id);
     member->member_id = NULL;
-    return krc_bytes_of(member->farewell_id);
 }
 
 void krc_member_send(struct krc_membership *member, enum krc_api_name api, const void *request,
@@ -351,20 +369,6 @@ void krc_member_send(struct krc_membership *member, enum krc_api_name api, const
                                     .take = take,
                                     .arg = member};
     krc_call_begin(member->cluster, &member->call);
-}
-
-void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
-                         const void *request, krc_call_taker *take)
-{
-    bool is_classic = member->settings.is_classic; /* then a JoinGroup may wait on the other one */
-    member->farewell = (struct krc_call){.coordinator = member->coordinator,
-                                         .node_id = -1,
-                                         .purpose = is_classic ? KRC_FOR_QUESTIONS : KRC_FOR_GROUP,
-                                         .api = api,
-                                         .request = request,
-                                         .once = true,
-                                         .take = take};
-    krc_call_begin(member->cluster, &member->farewell);
 }
 
 /* An answer came, or none: its event; or the request is to be made again, later. */
@@ -492,7 +496,7 @@ void krc_member_close(struct krc_membership *member)
     if (member == NULL)
         return;
     krc_call_drop(&member->call);
-    krc_call_drop(&member->farewell);
+    krc_call_drop(&member->farewell.call);
     forget_assignment(member);
     krc_roster_free(member->roster);
     krc_member_unsubscribe(member);
@@ -518,7 +522,14 @@ void krc_member_leave(struct krc_membership *member)
 
 bool krc_member_has_left(const struct krc_membership *member)
 {
-    return member->farewell.state == KRC_CALL_IDLE || member->farewell.state == KRC_CALL_TOLD;
+    const struct krc_call *call = &member->farewell.call;
+    return call->state == KRC_CALL_IDLE || call->state == KRC_CALL_TOLD;
+}
+
+void krc_member_fenced(struct krc_membership *member)
+{
+    krc_member_forget_name(member);
+    on(member, KRC_MEMBER_ON_FENCED);
 }
 
 void krc_member_hurry(struct krc_membership *member)

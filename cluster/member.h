@@ -20,7 +20,7 @@
 
 #include <regex.h>
 
-#include "cluster/call.h"
+#include "cluster/farewell.h"
 #include "groups/membership.h"
 
 struct krc_assignor;
@@ -89,12 +89,8 @@ struct krc_membership {
         struct krc_sync_group_request sync;
         struct krc_heartbeat_request beat;
     } request;
-    struct krc_call farewell; /* the request to leave... */
-    char *farewell_id;        /* ...as who */
-    union {
-        struct krc_consumer_group_heartbeat_request consumer;
-        struct krc_leave_group_request classic;
-    } farewell_request;
+    struct krc_farewell farewell; /* the request to leave... */
+    char *farewell_id;            /* ...as who */
 
     int64_t beat_ms;     /* the next heartbeat, or attempt */
     int64_t interval_ms; /* of heartbeats */
@@ -135,6 +131,10 @@ void krc_member_join(struct krc_membership *member);
 void krc_member_leave(struct krc_membership *member);
 bool krc_member_has_left(const struct krc_membership *member);
 
+/* The coordinator does not know us any more, as somebody learned elsewhere: all that is held is
+ * lost, and we join as somebody else. */
+void krc_member_fenced(struct krc_membership *member);
+
 /* The application is there, and not stuck in its work. */
 void krc_member_polled(struct krc_membership *member);
 
@@ -159,8 +159,6 @@ void krc_member_beat_consumer(struct krc_membership *member);
 void krc_member_join_classic(struct krc_membership *member);
 void krc_member_sync_classic(struct krc_membership *member);
 void krc_member_beat_classic(struct krc_membership *member);
-void krc_member_leave_consumer(struct krc_membership *member);
-void krc_member_leave_classic(struct krc_membership *member);
 
 void krc_member_unsubscribe(struct krc_membership *member);
 
@@ -178,14 +176,11 @@ bool krc_member_plan_is_old(const struct krc_membership *member);
 void krc_member_send(struct krc_membership *member, enum krc_api_name api, const void *request,
                     int64_t wait_ms, krc_call_taker *take);
 
-void krc_member_farewell(struct krc_membership *member, enum krc_api_name api,
-                         const void *request, krc_call_taker *take);
-
 /* Copies; false: out of memory. */
 bool krc_member_name_us(struct krc_membership *member, struct krc_bytes member_id);
 
-/* We are that no more: the id, which is there, is the farewell's. */
-struct krc_bytes krc_member_give_up_name(struct krc_membership *member);
+/* We are to be somebody else. */
+void krc_member_forget_name(struct krc_membership *member);
 
 /* Replaces the newest assignment by an empty one with room; then adds to it.  false: out of
  * memory. */

@@ -33,8 +33,7 @@ static enum krc_call_verdict judge(struct krc_membership *member, int16_t code)
         member->event = rebalance(member);
         return KRC_CALL_DONE;
     case KRC_KAFKA_UNKNOWN_MEMBER_ID: /* we are to be somebody else */
-        free(member->member_id);
-        member->member_id = NULL;
+        krc_member_forget_name(member);
         member->event = KRC_MEMBER_ON_FENCED;
         return KRC_CALL_DONE;
     case KRC_KAFKA_ILLEGAL_GENERATION: /* as somebody else, we would be in the group twice */
@@ -313,7 +312,7 @@ bool krc_member_plan_is_old(const struct krc_membership *member)
     return is_leader(member) && krc_roster_is_old(member->roster, member->cluster);
 }
 
-/* ---- Heartbeat, LeaveGroup ------------------------------------------------------------------ */
+/* ---- Heartbeat ------------------------------------------------------------------------------ */
 
 static enum krc_call_verdict heard(struct krc_call *call, const struct krc_answer *answer,
                                    int16_t *code)
@@ -333,24 +332,4 @@ void krc_member_beat_classic(struct krc_membership *member)
         .member_id = krc_bytes_of(member->member_id),
         .instance_id = krc_bytes_or_null(member->settings.instance_id)};
     krc_member_send(member, KRC_API_HEARTBEAT, r, 0, heard);
-}
-
-static enum krc_call_verdict parted(struct krc_call *call, const struct krc_answer *answer,
-                                    int16_t *code)
-{
-    const struct krc_leave_group_response *r = answer->response;
-    (void)call;
-    *code = r->error_code;
-    return KRC_CALL_DONE; /* whatever it says, we are gone */
-}
-
-/* A static member does not say goodbye: its partitions wait for it, until its session ends. */
-void krc_member_leave_classic(struct krc_membership *member)
-{
-    if (member->member_id == NULL || member->settings.instance_id[0] != '\0')
-        return;
-    member->farewell_request.classic =
-        (struct krc_leave_group_request){.group = krc_bytes_of(member->settings.group),
-                                         .member_id = krc_member_give_up_name(member)};
-    krc_member_farewell(member, KRC_API_LEAVE_GROUP, &member->farewell_request.classic, parted);
 }

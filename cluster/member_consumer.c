@@ -150,29 +150,3 @@ void krc_member_beat_consumer(struct krc_membership *member)
     krc_member_send(member, KRC_API_CONSUMER_GROUP_HEARTBEAT, r, 0, heard);
     member->call.lowest = member->regex != NULL; /* regular expressions are told from v1 on */
 }
-
-static enum krc_call_verdict parted(struct krc_call *call, const struct krc_answer *answer,
-                                    int16_t *code)
-{
-    const struct krc_consumer_group_heartbeat_response *r = answer->response;
-    (void)call;
-    *code = r->error_code;
-    return KRC_CALL_DONE; /* whatever it says, we are gone */
-}
-
-void krc_member_leave_consumer(struct krc_membership *member)
-{
-    bool is_static = member->settings.instance_id[0] != '\0';
-    if (member->member_id == NULL)
-        return;
-    member->farewell_request.consumer = (struct krc_consumer_group_heartbeat_request){
-        .group = krc_bytes_of(member->settings.group),
-        .member_id = krc_member_give_up_name(member),
-        .member_epoch = is_static ? KRC_MEMBER_LEAVES_FOR_NOW : KRC_MEMBER_LEAVES,
-        .instance_id = krc_bytes_or_null(member->settings.instance_id),
-        .rebalance_timeout_ms = -1,
-        .subscribed_topic_name_count = -1,
-        .topic_count = -1};
-    krc_member_farewell(member, KRC_API_CONSUMER_GROUP_HEARTBEAT,
-                        &member->farewell_request.consumer, parted);
-}

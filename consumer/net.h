@@ -47,7 +47,8 @@ struct krc_group_commit;
 int krc_net_commit(struct krc_net *net, struct krc_group_commit *commit,
                    krc_error *error) KRC_MUST_USE;
 
-/* The same of one partition to group.id, as the member that we are, or by nobody. */
+/* The same of one partition to group.id, by nobody, or as the member that we are: then KRC_E_IO is
+ * that it is not known whether it was, or will be, committed; krc_net_expel ends that. */
 struct krc_commit_entry;
 int krc_net_commit_one(struct krc_net *net, struct krc_commit_entry *entry,
                        krc_error *error) KRC_MUST_USE;
@@ -58,6 +59,11 @@ int krc_net_join(struct krc_net *net, const char *const *topics, size_t count,
 
 /* krc_member_leave was called: waits until the coordinator knows. */
 int krc_net_wait_left(struct krc_net *net, int64_t deadline_ms, krc_error *error) KRC_MUST_USE;
+
+/* Has a member leave group.id, be it gone already: nothing is taken any more that it has under way.
+ * Errors as of krc_net_call. */
+int krc_net_expel(struct krc_net *net, const char *member_id, bool is_classic,
+                  krc_error *error) KRC_MUST_USE;
 
 /* What group.id has committed of partitions whose topics are known. */
 struct krc_net_committed {

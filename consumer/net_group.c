@@ -40,7 +40,8 @@ int krc_net_commit_one(struct krc_net *net, struct krc_commit_entry *entry, krc_
         .member = cluster->member,
         .coordinator = krc_coordinator_of(cluster, KRC_GROUP, net->config->group_id),
         .entries = entry,
-        .count = 1};
+        .count = 1,
+        .once = cluster->member != NULL};
     return commit.coordinator == NULL ? krc_fail_nomem(error, 1)
                                       : krc_net_commit(net, &commit, error);
 }
@@ -88,6 +89,18 @@ int krc_net_join(struct krc_net *net, const char *const *topics, size_t count, k
     net->cluster.now_ms = krc_loop_now_ms();
     krc_member_join(member);
     return KRC_OK;
+}
+
+int krc_net_expel(struct krc_net *net, const char *member_id, bool is_classic, krc_error *error)
+{
+    struct krc_farewell farewell = {
+        .coordinator = krc_coordinator_of(&net->cluster, KRC_GROUP, net->config->group_id),
+        .is_classic = is_classic,
+        .member_id = member_id};
+    if (farewell.coordinator == NULL)
+        return krc_fail_nomem(error, 1);
+    krc_farewell_put(&farewell);
+    return krc_net_call(net, &farewell.call, error);
 }
 
 int krc_net_wait_left(struct krc_net *net, int64_t deadline_ms, krc_error *error)

@@ -71,7 +71,7 @@
   T(RETURNING, GIVEN_UP_TO_JOIN, JOINING,   join)                                               \
                                                                                                 \
   T(DROPPING,  DROPPED,          JOINING,   join_anew)                                          \
-  T(DROPPING,  LEAVE,            OUT,       go_on)                                              \
+  T(DROPPING,  LEAVE,            OUT,       leave)                                              \
   T(AWAY,      BACK,             DROPPING,  go_on)                                              \
   T(AWAY,      LEAVE,            OUT,       go_on)                                              \
   T(REFUSED,   LEAVE,            OUT,       go_on)                                              \

@@ -18,8 +18,8 @@ void krc_committer_free(struct krc_committer *c)
 static int put(struct krc_committer *c, const struct krc_commit *commit, krc_error *error)
 {
     const struct krc_place *place = commit->ledger->place;
-    if (commit->is_pending)
-        KRC_TRY(krc_store_keep(c->store, place->topic, place->partition, commit->stretch, error));
+    if (commit->pending != NULL)
+        KRC_TRY(krc_store_keep(c->store, commit->pending, error));
     KRC_TRY(krc_ledger_put(commit->ledger, c->store, c->group, &commit->point, -1, commit->settled,
                            error));
     return krc_store_put_sink(c->store, place->topic, place->partition, &commit->sink, error);

@@ -14,8 +14,7 @@ struct krc_commit {
     struct krc_point point;
     struct krc_stored_sink sink;
     bool settled;
-    bool is_pending;     /* a group is to confirm it: what stood before is kept */
-    int64_t stretch;     /* pending: where this sink took the partition over */
+    const struct krc_pending *pending; /* a group is to confirm it: what stood before is kept */
     bool in_transaction; /* of the store's, begun already (SQLite sink) */
     /* private */
     struct krc_commit *next;

@@ -29,7 +29,7 @@ void krc_replay_end_part(struct krc_replay_job *job, struct krc_replay_part *par
 
 /* ---- A member of a group: replay/member.c --------------------------------------------------- */
 
-/* Looks after what the group gives and takes away.  KRC_E_REFUSED and so on: it will not have us. */
+/* Looks after what the group gives and takes away.  KRC_E_REFUSED...: it will not have us. */
 int krc_replay_member_turn(struct krc_replay_job *job, krc_error *error) KRC_MUST_USE;
 
 /* Whether all that the group gives is read to the end that was asked for. */

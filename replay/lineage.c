@@ -86,10 +86,10 @@ static int64_t end_of(const struct krc_lineage *lineage, const char *sink, int64
  * somebody else has begun there. */
 static bool was_never_taken(const struct krc_lineage *lineage, int64_t committed, int64_t stretch)
 {
-    bool covered = committed <= stretch;
+    bool covered = false;
     for (int i = 0; i < lineage->count; i++)
         covered |= lineage->stretches[i].from <= stretch;
-    return covered;
+    return committed == stretch || (committed > stretch && covered);
 }
 
 enum krc_verdict_on_commit krc_lineage_judge(const struct krc_lineage *lineage, int64_t committed,
@@ -101,9 +101,9 @@ enum krc_verdict_on_commit krc_lineage_judge(const struct krc_lineage *lineage, 
     if (end >= to)
         return KRC_TAKEN;
     if (end >= 0)
-        return end <= (was_first ? stretch : from) ? KRC_NOT_TAKEN : KRC_UNDECIDABLE;
-    if (committed <= from)
-        return KRC_NOT_TAKEN;
-    return was_first && was_never_taken(lineage, committed, stretch) ? KRC_NOT_TAKEN
-                                                                     : KRC_UNDECIDABLE;
+        return end == from ? KRC_NOT_TAKEN : KRC_UNDECIDABLE;
+    if (committed < 0)
+        return from < 0 ? KRC_NOT_TAKEN : KRC_UNDECIDABLE;
+    bool was_not = was_first ? was_never_taken(lineage, committed, stretch) : committed == from;
+    return was_not ? KRC_NOT_TAKEN : KRC_UNDECIDABLE;
 }

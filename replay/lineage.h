@@ -38,8 +38,8 @@ void krc_lineage_add(struct krc_lineage *lineage, const char *sink, int64_t from
 const struct krc_stretch *krc_lineage_last(const struct krc_lineage *lineage);
 
 /*
- * Whether the group has taken a commit of `to`, by a sink whose stretch began at `stretch` and whose
- * last commit that was surely taken was `from` (-1: none).  `committed` is the group's offset now,
+ * Whether the group has taken a commit of `to`, by a sink whose stretch began at `stretch` and
+ * whose last commit that was surely taken was `from` (-1: none).  `committed` is the group's offset now,
  * -1: none.
  */
 enum krc_verdict_on_commit { KRC_TAKEN, KRC_NOT_TAKEN, KRC_UNDECIDABLE };

@@ -18,8 +18,8 @@ static int refuse(const struct krc_replay_part *part, int64_t stored, krc_error 
     if (!group->found)
         return krc_fail(error, KRC_E_MISMATCH,
                         "group %s has no committed offset of %s-%d any more (it was deleted, or "
-                        "has expired), and %s has records up to %lld: reading from the beginning would "
-                        "write them again; krc offsets reset --to-offset sets one", id,
+                        "has expired), and %s has records up to %lld: reading from the beginning "
+                        "would write them again; krc offsets reset --to-offset sets one", id,
                         part->place.topic, (int)part->place.partition, to, (long long)stored);
     return krc_fail(error, KRC_E_MISMATCH,
                     "group %s was set back to offset %lld of %s-%d, and %s has records up to %lld: "
@@ -81,7 +81,8 @@ static size_t gather_new(const struct krc_membership *member, struct krc_net_com
     return count;
 }
 
-/* While the group is asked for offsets, it may take back what it gave. */
+/* While the group is asked for offsets, it may take back what it gave; and give it again, when
+ * others may have committed since. */
 static int begin_new(struct krc_replay_job *job, krc_error *error)
 {
     struct krc_membership *member = job->net->cluster.member;
@@ -89,10 +90,11 @@ static int begin_new(struct krc_replay_job *job, krc_error *error)
     if (list == NULL)
         return krc_fail_nomem(error, member->held_count * sizeof *list);
     size_t count = gather_new(member, list);
+    uint64_t losses = member->losses;
     int rc = krc_net_fetch_committed(job->net, list, count, error);
     for (size_t i = 0; i < count; i++) {
         struct krc_held *held = krc_member_find(member, list[i].topic, list[i].partition);
-        if (rc >= 0 && held != NULL && held->phase == KRC_HELD_NEW)
+        if (rc >= 0 && held != NULL && held->phase == KRC_HELD_NEW && member->losses == losses)
             begin(job, held, &list[i]);
         free(list[i].metadata);
     }

@@ -8,14 +8,16 @@
  *   confirmed  what stood before is forgotten; or, where the group refused, put back, and the
  *              output is cut
  *
- * Whoever dies on the way asks the group when it comes again.  So no record is in two outputs, and
- * none is in none.
+ * Where no answer came, whoever asked is made to leave the group before the group is asked what it
+ * has, for what is still under way could be taken after that: by the same process, or, after a
+ * crash, by the next one.  So no record is in two outputs, and none is in none.
  */
 #ifndef KRC_REPLAY_MEMBER_H
 #define KRC_REPLAY_MEMBER_H
 
 #include "consumer/source.h"
 #include "replay/lineage.h"
+#include "store/store.h"
 
 struct krc_replay_run;
 struct krc_replay_part;
@@ -41,8 +43,13 @@ int krc_replay_recover(struct krc_replay_run *run, krc_error *error) KRC_MUST_US
 int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_start *start,
                          krc_error *error) KRC_MUST_USE;
 
-/* The commit of `offset` is kept: asks the group for it.  KRC_E_FENCED: it was refused, and put
- * back. */
+/* What is kept of a commit of `offset` that is to be asked for; its texts are valid while nothing
+ * else is done. */
+struct krc_pending krc_replay_pending(const struct krc_replay_part *part, int64_t offset);
+
+/* That commit is kept: asks the group for it.  Where that fails, we are no member any more, and it
+ * was found out what came of it: KRC_OK: it was taken all the same; KRC_E_FENCED and others: it was
+ * not, and is put back; or it stays pending, and the error says so. */
 int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoch,
                       krc_error *error) KRC_MUST_USE;
 
@@ -52,6 +59,27 @@ int krc_replay_commit_to_group(struct krc_replay_part *part, int64_t offset, int
 
 /* Where the part's stretch begins. */
 int64_t krc_replay_stretch(const struct krc_replay_part *part);
+
+/* ---- Between pending.c and leftovers.c ------------------------------------------------------- */
+
+/* Finds out what became of the part's pending commit: 1 taken, 0 not, or an error. */
+int krc_replay_find_out(struct krc_replay_part *part, krc_error *error) KRC_MUST_USE;
+
+/* Confirms what is pending, or puts back what stood before and cuts the output. */
+int krc_replay_settle(struct krc_replay_run *run, const struct krc_pending *pending, bool taken,
+                      krc_error *error) KRC_MUST_USE;
+
+/* Cuts a partition's newest file to what is committed of it. */
+int krc_replay_cut_file(struct krc_replay_run *run, const struct krc_place *place,
+                        krc_error *error) KRC_MUST_USE;
+
+/* The first offset that is pending. */
+static inline int64_t krc_replay_pending_from(const struct krc_pending *pending)
+{
+    return pending->from > pending->stretch ? pending->from : pending->stretch;
+}
+
+/* ---- Cutting -------------------------------------------------------------------------------- */
 
 /* Cuts a partition's output back to what is committed, after its sink was closed. */
 int krc_replay_cut(struct krc_replay_run *run, const struct krc_place *place,

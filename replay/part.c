@@ -106,28 +106,27 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
 static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
 {
     struct krc_replay_run *run = part->run;
-    bool in_transaction = part->sink.in_transaction;
     KRC_TRY(krc_sink_flush(&part->sink, error));
+    struct krc_pending pending;
     struct krc_commit commit = {
         .ledger = &part->ledger,
         .point = *point,
         .sink = part->sink.at,
         .settled = krc_tracker_settled(&part->tracker),
-        .is_pending = part->joined.is_member,
-        .stretch = krc_replay_stretch(part),
-        .in_transaction = in_transaction,
+        .in_transaction = part->sink.in_transaction,
     };
+    if (part->joined.is_member) {
+        pending = krc_replay_pending(part, point->offset);
+        commit.pending = &pending;
+    }
     int rc = krc_committer_commit(&run->committer, &commit, error);
-    if (rc < 0 && in_transaction)
-        part->sink.in_transaction = false; /* it was rolled back */
+    part->sink.in_transaction = false; /* it was rolled back, if not committed */
     KRC_TRY(rc);
     if (part->joined.is_member)
         KRC_TRY(krc_replay_decide(part, point->offset, point->epoch, error));
     part->committed = krc_ledger_account(&part->ledger, &point->account);
     krc_ledger_committed(&part->ledger, part->ledger.reset_count);
     krc_sink_committed(&part->sink);
-    if (run->writer == part)
-        run->writer = NULL;
     if (!part->joined.is_member)
         krc_replay_inform(part, point);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
@@ -135,15 +134,30 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
                                  error);
 }
 
+/* One transaction holds rows of one partition.  Where another one's cannot be committed, it is
+ * that one which fails, when its turn comes. */
+static void become_writer(struct krc_replay_part *part)
+{
+    struct krc_replay_run *run = part->run;
+    struct krc_replay_part *before = run->writer;
+    if (!run->target.is_sqlite)
+        return;
+    if (before != NULL && before != part)
+        before->rc = krc_replay_commit(before, &before->why);
+    run->writer = part;
+}
+
+static int failed_before(const struct krc_replay_part *part, krc_error *error)
+{
+    if (part->rc < 0 && error != NULL)
+        *error = part->why;
+    return part->rc;
+}
+
 /* Takes an item, with the commits that are due before and after it. */
 static int take(struct krc_replay_part *part, struct krc_item *item, krc_error *error)
 {
-    struct krc_replay_run *run = part->run;
-    if (run->target.is_sqlite && run->writer != part) {
-        if (run->writer != NULL) /* one transaction holds rows of one partition */
-            KRC_TRY(krc_replay_commit(run->writer, error));
-        run->writer = part;
-    }
+    become_writer(part);
     if (part->ledger.history != part->sink.at.history) {
         krc_sink_close(&part->sink);
         KRC_TRY(krc_sink_open(&part->sink, &part->run->sinks, &part->place, NULL,
@@ -164,6 +178,7 @@ int krc_replay_next(struct krc_replay_part *part, struct krc_buffer *scratch,
                     struct krc_item *item, krc_error *error)
 {
     struct krc_source *source = part->tracker.source;
+    KRC_TRY(failed_before(part, error));
     source->records_left = part->run->records_left;
     int rc = krc_tracker_next(&part->tracker, scratch, item, error);
     if (part->run->options->max_records > 0)
@@ -181,9 +196,11 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
     struct krc_point now = krc_tracker_point(&part->tracker);
+    KRC_TRY(failed_before(part, error));
     if (o->position < 0 || part->diverged != KRC_EVENT_NOTE ||
         (o->position == o->committed && part->ledger.reset_count == 0))
         return KRC_OK;
+    become_writer(part);
     return commit(part, &now, error);
 }
 
@@ -286,6 +303,15 @@ int krc_replay_begin(struct krc_replay_part *part, struct krc_source *source, kr
                               error);
 }
 
+/* A failure of one partition's log leaves the others; but a member of a group goes, so that what it
+ * cannot read does not stay with it. */
+static bool fails_alone(const struct krc_replay_part *part, int rc)
+{
+    if (part->joined.is_member)
+        return rc == KRC_E_FENCED;
+    return source_failed(part, rc) || rc == KRC_E_TRUNCATED || rc == KRC_E_RECREATED;
+}
+
 /* Keeps what was not begun from being begun. */
 static void begin_no_more(struct krc_replay_run *run)
 {
@@ -300,8 +326,7 @@ int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error)
         rc = finish(part, error);
     else if (source_failed(part, rc) && part->tracker.offsets.state == KRC_FAILED)
         (void)finish(part, NULL); /* what failed first is told */
-    if (rc < 0 && !source_failed(part, rc) && rc != KRC_E_TRUNCATED && rc != KRC_E_RECREATED &&
-        rc != KRC_E_FENCED)
+    if (rc < 0 && !fails_alone(part, rc))
         begin_no_more(part->run); /* it would fail the others too */
     if (part->tracker.source != NULL && part->tracker.offsets.position >= 0)
         tell_result(part);

@@ -18,7 +18,7 @@ struct krc_replay_run {
     struct krc_target target;
     struct krc_sink_run sinks;
     struct krc_committer committer;
-    struct krc_replay_part *writer; /* SQLite: whose rows are in the open transaction */
+    struct krc_replay_part *writer; /* SQLite: whose rows are in the transaction, if one is open */
     pthread_mutex_t mutex; /* for what follows, and the callbacks */
     size_t jobs;
     size_t next;           /* the partition that is taken next; the job, of a cluster */
@@ -45,6 +45,8 @@ struct krc_replay_part {
     struct krc_joined joined;
     struct krc_account committed; /* of all that this history's output holds */
     enum krc_event_type diverged; /* TRUNCATED or RECREATED: and may not go on; else NOTE */
+    int rc; /* < 0: committing it failed, out of its turn... */
+    krc_error why;
     int64_t told, total;          /* offsets told to `progress` */
     const struct krc_chunk *chunk; /* a cluster's: that the last item lies in */
     int64_t taken_at_ms;           /* a cluster's: when something was taken last */

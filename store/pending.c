@@ -9,6 +9,8 @@ static const char tables[] =
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"
     "  stretch INT NOT NULL,              -- where this sink took the partition over\n"
+    "  member_id TEXT NOT NULL,           -- as whom it asked the group; '': nobody\n"
+    "  is_classic INT NOT NULL,           -- the protocol of that\n"
     "  PRIMARY KEY (topic, partition)\n"
     ") STRICT, WITHOUT ROWID;\n"
     /* what stood before, as in the tables of which the names they have */
@@ -27,7 +29,8 @@ static const char tables[] =
     "DELETE FROM pending_histories" OF_PARTITION, "DELETE FROM pending_sinks" OF_PARTITION
 
 static const char *const keep[] = {
-    "INSERT INTO pending VALUES (?1, ?2, ?3)", KEEP("offsets"), KEEP("histories"), KEEP("sinks"),
+    "INSERT INTO pending VALUES (?1, ?2, ?3, ?4, ?5)", KEEP("offsets"), KEEP("histories"),
+    KEEP("sinks"),
     "INSERT INTO stretches SELECT * FROM histories" OF_PARTITION " AND from_offset <> ?3", NULL};
 static const char *const put_back[] = {
     "DELETE FROM stretches" OF_PARTITION
@@ -37,7 +40,8 @@ static const char *const forget[] = {FORGET, NULL};
 
 /* Where a partition was not there before, `from` is null. */
 static const char each_pending[] =
-    "SELECT p.topic, p.partition, p.stretch, b.offset, o.offset FROM pending p"
+    "SELECT p.topic, p.partition, p.stretch, p.member_id, p.is_classic, b.offset, o.offset"
+    " FROM pending p"
     " JOIN offsets o USING (topic, partition) LEFT JOIN pending_offsets b USING (topic, partition)"
     " ORDER BY p.topic, p.partition";
 
@@ -46,17 +50,29 @@ int krc_store_allow_pending(struct krc_store *store, krc_error *error)
     return krc_store_execute(store, tables, "make the tables", error);
 }
 
-static int run(struct krc_store *store, const char *sql, const char *topic, int32_t partition,
-               int64_t stretch, krc_error *error)
+/* Those that the statement has. */
+static int bind(sqlite3_stmt *statement, const struct krc_pending *p)
+{
+    int count = sqlite3_bind_parameter_count(statement);
+    int rc = sqlite3_bind_text(statement, 1, p->topic, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_int(statement, 2, p->partition);
+    if (rc == SQLITE_OK && count >= 3)
+        rc = sqlite3_bind_int64(statement, 3, p->stretch);
+    if (rc == SQLITE_OK && count >= 4)
+        rc = sqlite3_bind_text(statement, 4, p->member_id, -1, SQLITE_STATIC);
+    if (rc == SQLITE_OK && count >= 5)
+        rc = sqlite3_bind_int(statement, 5, p->is_classic);
+    return rc;
+}
+
+static int run(struct krc_store *store, const char *sql, const struct krc_pending *p,
+               krc_error *error)
 {
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (rc == SQLITE_OK)
-        rc = sqlite3_bind_text(statement, 1, topic, -1, SQLITE_STATIC);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_bind_int(statement, 2, partition);
-    if (rc == SQLITE_OK && sqlite3_bind_parameter_count(statement) == 3)
-        rc = sqlite3_bind_int64(statement, 3, stretch);
+        rc = bind(statement, p);
     if (rc == SQLITE_OK)
         rc = sqlite3_step(statement);
     int failed = rc == SQLITE_DONE ? KRC_OK
@@ -65,30 +81,31 @@ static int run(struct krc_store *store, const char *sql, const char *topic, int3
     return failed;
 }
 
-static int run_all(struct krc_store *store, const char *const *sql, const char *topic,
-                   int32_t partition, int64_t stretch, krc_error *error)
+static int run_all(struct krc_store *store, const char *const *sql, const struct krc_pending *p,
+                   krc_error *error)
 {
     for (; *sql != NULL; sql++)
-        KRC_TRY(run(store, *sql, topic, partition, stretch, error));
+        KRC_TRY(run(store, *sql, p, error));
     return KRC_OK;
 }
 
-int krc_store_keep(struct krc_store *store, const char *topic, int32_t partition, int64_t stretch,
-                   krc_error *error)
+int krc_store_keep(struct krc_store *store, const struct krc_pending *pending, krc_error *error)
 {
-    return run_all(store, keep, topic, partition, stretch, error);
+    return run_all(store, keep, pending, error);
 }
 
 int krc_store_put_back(struct krc_store *store, const char *topic, int32_t partition,
                        krc_error *error)
 {
-    return run_all(store, put_back, topic, partition, 0, error);
+    struct krc_pending pending = {.topic = topic, .partition = partition};
+    return run_all(store, put_back, &pending, error);
 }
 
 int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partition,
                       krc_error *error)
 {
-    return run_all(store, forget, topic, partition, 0, error);
+    struct krc_pending pending = {.topic = topic, .partition = partition};
+    return run_all(store, forget, &pending, error);
 }
 
 int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, void *arg,
@@ -101,8 +118,10 @@ int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, 
             .topic = (const char *)sqlite3_column_text(row, 0),
             .partition = sqlite3_column_int(row, 1),
             .stretch = sqlite3_column_int64(row, 2),
-            .from = sqlite3_column_type(row, 3) == SQLITE_NULL ? -1 : sqlite3_column_int64(row, 3),
-            .to = sqlite3_column_int64(row, 4),
+            .member_id = (const char *)sqlite3_column_text(row, 3),
+            .is_classic = sqlite3_column_int(row, 4) != 0,
+            .from = sqlite3_column_type(row, 5) == SQLITE_NULL ? -1 : sqlite3_column_int64(row, 5),
+            .to = sqlite3_column_int64(row, 6),
         };
         told = each(arg, &pending);
         rc = SQLITE_OK;

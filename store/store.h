@@ -133,11 +133,15 @@ int krc_store_set_setting(struct krc_store *store, const char *name, const char 
 struct krc_pending {
     const char *topic; /* valid during the call */
     int32_t partition;
-    int64_t stretch;  /* where this sink took the partition over */
-    int64_t from, to; /* the offset before (-1: none), and the one that is pending */
+    int64_t stretch; /* where this sink took the partition over */
+    const char *member_id; /* as whom the group is asked, who is to leave before what became of it
+                              is; "": it is not.  Valid as the topic is */
+    bool is_classic;
+    int64_t from, to; /* the offset before (-1: none), and the one that is pending; as the rows say,
+                         not krc_store_keep's caller */
 };
 int krc_store_allow_pending(struct krc_store *store, krc_error *error) KRC_MUST_USE;
-int krc_store_keep(struct krc_store *store, const char *topic, int32_t partition, int64_t stretch,
+int krc_store_keep(struct krc_store *store, const struct krc_pending *pending,
                    krc_error *error) KRC_MUST_USE;
 int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partition,
                       krc_error *error) KRC_MUST_USE;

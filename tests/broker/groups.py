@@ -2,15 +2,15 @@
 while they are killed and suspended."""
 import os
 import random
-import re
 import signal
-import sqlite3
 import subprocess
 import tempfile
 import time
 
 from common import Running, attempt, check, differ, krc, run
 from kafka import Broker, Helper
+from late import check_late_commits
+from outputs import places
 from processes import java, start, wait_until
 from stress import acknowledged
 
@@ -42,8 +42,6 @@ CHAOS = {  # how often something happens, the protocol, and what is written
     "zstd": (16, "cooperative-sticky", ["--compress", "zstd"]),
     "sqlite": (16, "range", []),
     "gzip": (10, "consumer", ["--compress", "gzip", "--rotate", "256KiB"])}
-UNPACK = {"jsonl": "cat", "zst": "zstdcat", "gz": "zcat"}
-PLACE = re.compile(rb'"partition":(\d+),"offset":(\d+)')
 
 
 def load(helper, folder):
@@ -111,20 +109,6 @@ class Replay:
     def recover(self):
         run(*self.flags, "-q", "--recover").expect(0)
 
-    def places(self):
-        """PARTITION, OFFSET of each record in the output."""
-        if self.to.startswith("sqlite:"):
-            with sqlite3.connect(self.to[7:]) as db:
-                return db.execute("SELECT partition, offset FROM records").fetchall()
-        places = []
-        for name in os.listdir(self.to):
-            if ".jsonl" in name:
-                path = f"{self.to}/{name}"
-                data = subprocess.run([UNPACK[name.rsplit(".")[-1]], path],
-                                      stdout=subprocess.PIPE, check=True).stdout
-                places += [(int(p), int(o)) for p, o in PLACE.findall(data)]
-        return places
-
 
 def check_chaos(folder, bootstrap, chaos, want):
     times, protocol, flags = CHAOS[chaos]
@@ -145,7 +129,7 @@ def check_chaos(folder, bootstrap, chaos, want):
     for member in members:
         member.recover()
     check(f"the union of what was written, {chaos}",
-          differ(want, sorted(place for member in members for place in member.places())))
+          differ(want, sorted(place for member in members for place in places(member.to))))
 
 
 # ---- krc and Kafka's consumer in one group
@@ -260,6 +244,7 @@ def check_groups():
             attempt(f"krc and Kafka's consumer in one group, {protocol}", check_mixed, folder,
                     broker.bootstrap, helper, protocol)
         attempt("a late member", check_late, broker.bootstrap)
+        attempt("commits that come late", check_late_commits, folder, broker, helper, PROTOCOLS)
         want = load(helper, folder)
         for chaos in CHAOS:
             attempt(f"replays that share a topic, {chaos}", check_chaos, folder,

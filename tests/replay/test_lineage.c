@@ -99,7 +99,11 @@ START_TEST(verdicts)
         /* somebody else has committed, who says nothing of stretches */
         {"", 200, 0, 50, 90, KRC_UNDECIDABLE},
         {"", 50, 0, 50, 90, KRC_NOT_TAKEN},
-        {"", 20, 0, 50, 90, KRC_NOT_TAKEN},
+        {"", 20, 0, 50, 90, KRC_UNDECIDABLE}, /* set back, whatever it had before */
+        {NULL, -1, 0, 50, 90, KRC_UNDECIDABLE},
+        {"krc1 " C "@0", 40, 100, -1, 150, KRC_UNDECIDABLE},
+        {"krc1 " C "@0", 60, 100, 60, 150, KRC_UNDECIDABLE},
+        {"krc1 " A "@0", 40, 0, 50, 90, KRC_UNDECIDABLE},
         {"krc1 " B "@70", 200, 0, 50, 90, KRC_UNDECIDABLE},
         {"krc1 " A "@0 " B "@70", 200, 0, 50, 90, KRC_UNDECIDABLE},
         {"krc1 ... " B "@500 " C "@600", 700, 0, 50, 90, KRC_UNDECIDABLE},
@@ -116,21 +120,31 @@ END_TEST
 
 /* ---- A model -------------------------------------------------------------------------------- */
 
-/* A group's offset, and sinks that each have one partition's records.  `has` is the truth of what is
- * in a sink's files once it has recovered. */
+/* A group's offset, and sinks that each have one partition's records.  `has` is the truth of what
+ * is in a sink's files once it has recovered.  A commit may reach the group after its sender has died,
+ * and is taken as long as that is a member. */
 enum { SINKS = 3, RECORDS = 2000 };
 
 static struct {
     int64_t committed;
     char text[4096];
-    int owner; /* -1: nobody */
+    int owner;  /* -1: nobody */
+    int member; /* who may commit, as which of its lives; 0: nobody */
+    int lives;
 } group;
+
+static struct {
+    int member; /* 0: none */
+    int64_t to;
+    char text[4096];
+} on_its_way;
 
 static struct sink {
     char id[KRC_SINK_ID + 1];
     bool has[RECORDS], is_pending;
     int64_t stored, stretch; /* confirmed; -1 */
-    int64_t from, to;        /* pending */
+    int64_t from, to;        /* pending... */
+    int asked_as;            /* ...by which of its lives */
     struct krc_lineage lineage;
 } sinks[SINKS];
 
@@ -149,11 +163,22 @@ static void fill(struct sink *s, int64_t from, int64_t to, bool has)
         s->has[i] = has;
 }
 
+static void arrive(void)
+{
+    if (on_its_way.member != 0 && on_its_way.member == group.member) {
+        group.committed = on_its_way.to;
+        snprintf(group.text, sizeof group.text, "%s", on_its_way.text);
+    }
+    on_its_way.member = 0;
+}
+
 static void recover(struct sink *s)
 {
     struct krc_lineage now;
     if (!s->is_pending)
         return;
+    if (s->asked_as == group.member)
+        group.member = 0; /* it is made to leave */
     krc_lineage_read(&now, group.text);
     enum krc_verdict_on_commit verdict =
         krc_lineage_judge(&now, group.committed, s->id, s->stretch, s->stored, s->to);
@@ -176,6 +201,7 @@ static void take_over(int who)
     s->stretch = goes_on ? last->from : group.committed < 0 ? 0 : group.committed;
     ck_assert_int_le(s->stored, group.committed);
     group.owner = who;
+    group.member = ++group.lives;
 }
 
 /* Writes, keeps, commits and confirms, unless it dies, or is fenced, on the way. */
@@ -188,6 +214,7 @@ static void commit(int who)
         return;
     fill(s, s->from, s->to, true);
     s->is_pending = true;
+    s->asked_as = group.member;
     if (random_below(6) == 0) { /* killed before it asked */
         group.owner = -1;
         return;
@@ -198,9 +225,15 @@ static void commit(int who)
         return;
     }
     char *text = krc_lineage_write(&s->lineage);
-    snprintf(group.text, sizeof group.text, "%s", text);
+    snprintf(on_its_way.text, sizeof on_its_way.text, "%s", text);
     free(text);
-    group.committed = s->to;
+    on_its_way.to = s->to;
+    on_its_way.member = group.member;
+    if (random_below(6) == 0) { /* killed before it arrived */
+        group.owner = -1;
+        return;
+    }
+    arrive();
     if (random_below(6) == 0) { /* killed before it heard */
         group.owner = -1;
         return;
@@ -213,6 +246,7 @@ static void expect_each_once(void)
 {
     for (int i = 0; i < SINKS; i++)
         recover(&sinks[i]);
+    arrive();
     for (int64_t r = 0; r < RECORDS; r++) {
         int count = 0;
         for (int i = 0; i < SINKS; i++)
@@ -229,11 +263,15 @@ START_TEST(each_record_is_in_one_output)
         group.committed = -1;
         group.text[0] = '\0';
         group.owner = -1;
+        group.member = 0;
+        on_its_way.member = 0;
         for (int i = 0; i < SINKS; i++) {
             snprintf(sinks[i].id, sizeof sinks[i].id, "%016x", 10 + i);
             sinks[i].stored = -1;
         }
         for (int step = 0; step < 150; step++) {
+            if (random_below(3) == 0)
+                arrive();
             if (group.owner < 0 || random_below(4) == 0)
                 take_over((int)random_below(SINKS));
             commit(group.owner);

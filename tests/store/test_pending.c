@@ -39,8 +39,10 @@ static void put(int32_t partition, int64_t from, int64_t to)
 
 static void keep_and_put(int32_t partition, int64_t stretch, int64_t to)
 {
+    struct krc_pending pending = {.topic = "t", .partition = partition, .stretch = stretch,
+                                  .member_id = "m-1", .is_classic = partition == 1};
     ck_assert_int_eq(krc_store_begin(store, &error), 0);
-    ck_assert_int_eq(krc_store_keep(store, "t", partition, stretch, &error), 0);
+    ck_assert_int_eq(krc_store_keep(store, &pending, &error), 0);
     put(partition, stretch, to);
     ck_assert_int_eq(krc_store_commit(store, &error), 0);
 }
@@ -78,6 +80,8 @@ static int see(void *arg, const struct krc_pending *pending)
 {
     (void)arg;
     ck_assert_str_eq(pending->topic, "t");
+    ck_assert_str_eq(pending->member_id, "m-1");
+    ck_assert_int_eq(pending->is_classic, pending->partition == 1);
     ck_assert_uint_lt(seen_count, 4);
     seen[seen_count++] = *pending;
     return 0;
@@ -188,7 +192,8 @@ START_TEST(two_at_a_time_are_refused)
 {
     keep_and_put(1, 100, 150);
     ck_assert_int_eq(krc_store_begin(store, &error), 0);
-    ck_assert_int_eq(krc_store_keep(store, "t", 1, 100, &error), KRC_E_STORE);
+    struct krc_pending again = {.topic = "t", .partition = 1, .stretch = 100, .member_id = ""};
+    ck_assert_int_eq(krc_store_keep(store, &again, &error), KRC_E_STORE);
     krc_store_rollback(store);
     expect_pending(1);
 }
