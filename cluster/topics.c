@@ -298,6 +298,7 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     if (topic == NULL)
         return;
     topic->error_code = from->error_code;
+    topic->told = cluster->topics.generation + 1;
     if (from->error_code != 0)
         return;
     int32_t count = count_partitions(from);
@@ -359,6 +360,13 @@ static bool is_waited_for(const struct krc_topic *topic)
     return false;
 }
 
+/* An answer that has every topic has no word of one that is not there. */
+static void judge_untold(const struct krc_topics *topics, struct krc_topic *topic)
+{
+    if (topics->asking_all && topic->is_wanted && topic->told <= topics->generation)
+        topic->error_code = KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
+}
+
 static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
 {
     char text[256];
@@ -391,6 +399,7 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
         take_topic(cluster, &from->topics[i], version);
     sort_ids(topics);
     for (size_t i = 0; i < topics->count; i++) {
+        judge_untold(topics, topics->list[i]);
         note_missing(cluster, topics->list[i]);
         waiting |= is_waited_for(topics->list[i]);
     }

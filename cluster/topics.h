@@ -34,6 +34,7 @@ struct krc_topic {
     bool is_internal;
     bool is_wanted;      /* to be asked about by name */
     bool was_missing;    /* that was noted */
+    uint64_t told;       /* the answer that it was in last */
     enum krc_cleanup cleanup;
     struct krc_topic_partition *partitions;
     int32_t partition_count;

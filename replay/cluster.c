@@ -36,11 +36,12 @@ static const char **topic_names(const krc_replay_options *options, size_t *count
     return names;
 }
 
-/* All, where there is a regular expression among them. */
+/* All, where there is a regular expression among them; and to recover, for one that is wanted may
+ * be gone. */
 static int load_joined_topics(const krc_replay_options *options, struct krc_net *net,
                               krc_error *error)
 {
-    size_t count = options->topic_count;
+    size_t count = options->recover ? 0 : options->topic_count;
     for (size_t i = 0; i < options->topic_count; i++)
         if (options->topics[i][0] == '^')
             count = 0;

@@ -322,7 +322,9 @@ static void begin_no_more(struct krc_replay_run *run)
 
 int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error)
 {
-    if (rc >= 0)
+    if (part->rc < 0)
+        rc = failed_before(part, error);
+    else if (rc >= 0)
         rc = finish(part, error);
     else if (source_failed(part, rc) && part->tracker.offsets.state == KRC_FAILED)
         (void)finish(part, NULL); /* what failed first is told */

@@ -228,6 +228,7 @@ static struct krc_offset_fetch_partition tell_committed(struct world_topic *topi
     if (told.error_code == 0 && p != NULL) {
         told.committed_offset = p->committed;
         told.committed_leader_epoch = p->committed_epoch;
+        told.metadata = build_text(p->committed_text);
     }
     return told;
 }

@@ -227,6 +227,7 @@ static void note_commit(const struct group_member *member, struct world_topic *t
     group.backward_commits += from->committed_offset < p->committed;
     p->committed = from->committed_offset;
     p->committed_epoch = from->committed_leader_epoch;
+    group_copy(p->committed_text, sizeof p->committed_text, from->metadata);
 }
 
 static int16_t commit_one(const struct group_member *member, struct world_topic *topic,

@@ -34,7 +34,7 @@ static struct {
     char address[32];
     struct client clients[CLIENTS];
     int requests[KRC_API_COUNT];
-    enum krc_api_name held;
+    enum krc_api_name held, lost, unheard;
 } serve = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
@@ -71,6 +71,20 @@ void serve_hold(enum krc_api_name api)
 {
     serve_lock();
     serve.held = api;
+    serve_unlock();
+}
+
+void serve_lose(enum krc_api_name api)
+{
+    serve_lock();
+    serve.lost = api;
+    serve_unlock();
+}
+
+void serve_lose_answer(enum krc_api_name api)
+{
+    serve_lock();
+    serve.unheard = api;
     serve_unlock();
 }
 
@@ -138,6 +152,10 @@ static void take_request(struct client *c)
     c->api = c->request.frame.api;
     c->came_ms = now_ms();
     serve.requests[c->request.frame.api]++;
+    if (c->request.frame.api != serve.lost)
+        return;
+    serve.lost = KRC_API_COUNT;
+    end_client(c);
 }
 
 static void answer(struct client *c)
@@ -150,6 +168,10 @@ static void answer(struct client *c)
     broker_answer(&c->request, &c->out);
     broker_drop(&c->request);
     c->waits = false;
+    if (c->api != serve.unheard)
+        return;
+    serve.unheard = KRC_API_COUNT;
+    end_client(c);
 }
 
 /* ---- Sockets -------------------------------------------------------------------------------- */
@@ -159,7 +181,7 @@ static void accept_client(int32_t node)
     int fd = accept(serve.listeners[node], NULL, NULL);
     for (int i = 0; fd >= 0 && i < CLIENTS; i++)
         if (serve.clients[i].fd < 0) {
-            serve.clients[i] = (struct client){.fd = fd, .node = node};
+            serve.clients[i] = (struct client){.fd = fd, .node = node, .api = KRC_API_COUNT};
             return;
         }
     if (fd >= 0)
@@ -209,8 +231,11 @@ static void turn(void)
         if (c->fd < 0)
             continue;
         take_request(c);
+        if (c->fd < 0)
+            continue;
         answer(c);
-        send_some(c);
+        if (c->fd >= 0)
+            send_some(c);
     }
     serve.drops = false;
     serve_unlock();
@@ -252,7 +277,7 @@ void serve_begin(void)
     snprintf(serve.address, sizeof serve.address, "127.0.0.1:%d", serve.ports[1]);
     memset(serve.requests, 0, sizeof serve.requests);
     serve.ends = false;
-    serve.held = KRC_API_COUNT;
+    serve.held = serve.lost = serve.unheard = KRC_API_COUNT;
     world.edit = tell_ports;
     ck_assert_int_eq(pthread_create(&serve.thread, NULL, run, NULL), 0);
 }

@@ -21,6 +21,7 @@ struct world_partition {
     int64_t follower_end;   /* other nodes than the leader have this much; -1: all */
     int64_t committed;      /* by the group; -1: nothing */
     int32_t committed_epoch;
+    char committed_text[256]; /* its metadata */
 };
 
 struct world_topic {
