@@ -139,7 +139,7 @@ int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
     KRC_TRY(krc_net_check(net, error));
     if (krc_loop_now_ms() >= deadline_ms || krc_cluster_hopeless(&net->cluster))
         return give_up(net, what, error);
-    krc_loop_run(net->loop, deadline_ms);
+    krc_loop_wait(net->loop, deadline_ms);
     return KRC_OK;
 }
 
@@ -273,6 +273,6 @@ int krc_net_describe(struct krc_net *net, krc_error *error)
             rc = krc_net_wait(net, deadline_ms, "no broker described the topics", error);
     }
     while (d.in_flight)
-        krc_loop_run(net->loop, INT64_MAX);
+        krc_loop_wait(net->loop, INT64_MAX);
     return rc;
 }
