@@ -41,6 +41,7 @@ void krc_call_begin(struct krc_cluster *cluster, struct krc_call *call)
     call->rc = KRC_OK;
     call->error_code = 0;
     call->why[0] = '\0';
+    call->was_sent = false;
     call->backoff = (struct krc_backoff){0};
     put_open(cluster, call);
 }
@@ -96,7 +97,7 @@ static void look_elsewhere(struct krc_cluster *cluster, struct krc_call *call)
 
 static void retry(struct krc_cluster *cluster, struct krc_call *call)
 {
-    if (call->once) {
+    if (call->again == KRC_NEVER) {
         told(call, KRC_E_IO);
         return;
     }
@@ -108,7 +109,7 @@ static void unanswered(struct krc_cluster *cluster, struct krc_call *call, const
 {
     snprintf(call->why, sizeof call->why, "%s", why);
     look_elsewhere(cluster, call);
-    if (call->once_unanswered)
+    if (call->again == KRC_IF_ANSWERED)
         told(call, KRC_E_IO);
     else
         retry(cluster, call);
@@ -182,6 +183,7 @@ static void send(struct krc_cluster *cluster, struct krc_call *call, struct krc_
     call->sent = sent;
     int rc = krc_conn_send(conn, call->api, call->version, call->request, call->wait_ms, answered,
                            sent, &error);
+    call->was_sent |= rc >= 0;
     if (rc >= 0)
         return;
     free(sent);

@@ -33,8 +33,8 @@ struct krc_call {
     int16_t lowest, highest; /* versions that will do, within those of the API; 0: all */
     const void *request;     /* has to stay until the call is told or dropped */
     int32_t wait_ms;         /* that the broker may take of its own accord */
-    bool once;               /* not sent again: told as KRC_E_IO instead... */
-    bool once_unanswered;    /* ...only where what was sent may still arrive */
+    enum { KRC_ALWAYS, KRC_IF_ANSWERED, KRC_NEVER } again; /* whether it is sent again, also where
+                                what was sent may still arrive; else it is told as KRC_E_IO */
     krc_call_taker *take;
     void *arg;
 
@@ -42,6 +42,7 @@ struct krc_call {
     int rc;             /* TOLD: KRC_OK, or krc_call_explain says why not */
     int16_t error_code; /* the broker's newest, 0: none */
     int16_t version;    /* that was sent last */
+    bool was_sent;      /* at least once */
     char why[200];      /* what else kept it from being answered */
     struct krc_backoff backoff;
     struct krc_call_sent *sent;

@@ -110,13 +110,16 @@ static bool has_id(const struct krc_question *q)
     return !krc_uuid_is_zero(&q->topic->id);
 }
 
-/* Version 10 and later name topics by id. */
+/* Version 10 and later name topics by id; before 7 there is no require_stable. */
 static int16_t version_for(const struct krc_conn *conn, const struct krc_question *list)
 {
     int16_t version = krc_conn_version(conn, KRC_API_OFFSET_FETCH);
-    for (; list != NULL; list = list->next)
+    for (; list != NULL; list = list->next) {
         if (version >= 10 && !has_id(list))
             version = 9;
+        if (version < 7 && list->stable)
+            version = -1;
+    }
     return version;
 }
 

@@ -9,15 +9,11 @@ static bool still_held(const struct krc_group_commit *commit)
     const struct krc_membership *member = commit->member;
     if (member == NULL)
         return true;
-    if (!krc_membership_holds(member->state) || member->member_id == NULL ||
-        member->losses != commit->losses)
+    if (member->losses != commit->losses)
         return false; /* what we hold by now, others may have had in between */
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct krc_held *held =
-            krc_member_find(member, commit->entries[i].topic, commit->entries[i].partition);
-        if (held == NULL || held->phase == KRC_HELD_LOST)
+    for (size_t i = 0; i < commit->count; i++)
+        if (!krc_member_holds(member, commit->entries[i].topic, commit->entries[i].partition))
             return false;
-    }
     return true;
 }
 
@@ -44,9 +40,19 @@ static bool may_catch_up(const struct krc_group_commit *commit, int16_t code)
            member->state == KRC_MEMBER_JOINING || member->state == KRC_MEMBER_SYNCING;
 }
 
+/* It may be there again, as another one. */
+static bool is_gone(int16_t code)
+{
+    return code == KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION || code == KRC_KAFKA_UNKNOWN_TOPIC_ID;
+}
+
 static enum krc_call_verdict judge(struct krc_group_commit *commit, int16_t code)
 {
     struct krc_membership *member = commit->member;
+    if (commit->once && is_gone(code)) {
+        commit->call.rc = KRC_E_REFUSED;
+        return KRC_CALL_DONE;
+    }
     if (member != NULL && is_of_another_generation(code) && may_catch_up(commit, code)) {
         krc_member_hurry(member);
         return KRC_CALL_RETRY;
@@ -80,7 +86,8 @@ static int16_t worse(int16_t a, int16_t b)
 static int16_t take_entries(struct krc_group_commit *commit, struct krc_cluster *cluster,
                             const struct krc_offset_commit_response *r, int16_t version)
 {
-    int16_t worst = 0;
+    for (size_t i = 0; i < commit->count; i++)
+        commit->entries[i].error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR; /* of which nothing is said */
     for (int32_t t = 0; t < r->topic_count; t++) {
         const struct krc_topic *topic = version >= 10
                                             ? krc_topic_find_id(cluster, &r->topics[t].id)
@@ -90,9 +97,11 @@ static int16_t take_entries(struct krc_group_commit *commit, struct krc_cluster 
             struct krc_commit_entry *entry = entry_of(commit, topic, p->index);
             if (entry != NULL)
                 entry->error_code = p->error_code;
-            worst = worse(worst, p->error_code);
         }
     }
+    int16_t worst = 0;
+    for (size_t i = 0; i < commit->count; i++)
+        worst = worse(worst, commit->entries[i].error_code);
     return worst;
 }
 
@@ -215,7 +224,7 @@ int krc_group_commit_begin(struct krc_group_commit *commit, struct krc_cluster *
                                      .api = KRC_API_OFFSET_COMMIT,
                                      .highest = all_have_ids(commit) ? 0 : 9,
                                      .request = &commit->request,
-                                     .once_unanswered = commit->once,
+                                     .again = commit->once ? KRC_IF_ANSWERED : KRC_ALWAYS,
                                      .take = committed,
                                      .arg = commit};
     krc_call_begin(cluster, &commit->call);

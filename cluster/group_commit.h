@@ -14,6 +14,7 @@ struct krc_commit_entry {
     int32_t epoch;        /* the leader's, of the record before; -1: not known */
     const char *metadata; /* NULL: "" */
     int16_t error_code;   /* the answer's */
+    bool may_arrive;      /* krc_net_commit_one: it was sent */
 };
 
 struct krc_group_commit {

@@ -38,16 +38,29 @@ struct krc_held *krc_member_find(const struct krc_membership *member, const stru
     return held != NULL && held->topic == topic && held->partition == partition ? held : NULL;
 }
 
-/* Without memory it is not begun; the next assignment tries again. */
+bool krc_member_holds(const struct krc_membership *member, const struct krc_topic *topic,
+                      int32_t partition)
+{
+    const struct krc_held *held = krc_member_find(member, topic, partition);
+    return krc_membership_holds(member->state) && member->member_id != NULL && held != NULL &&
+           held->phase != KRC_HELD_LOST;
+}
+
+/* Without memory it is not begun; but told to us again, after the next heartbeat. */
 static void hold(struct krc_membership *member, struct krc_topic *topic, int32_t partition)
 {
     size_t at = place_of(member, topic, partition);
     struct krc_held *held = realloc(member->held, (member->held_count + 1) * sizeof *held);
-    if (held == NULL)
+    if (held == NULL) {
+        member->tells_all = true;
         return;
+    }
     member->held = held;
     memmove(&held[at + 1], &held[at], (member->held_count++ - at) * sizeof *held);
-    held[at] = (struct krc_held){.topic = topic, .partition = partition, .phase = KRC_HELD_NEW};
+    held[at] = (struct krc_held){.topic = topic,
+                                 .partition = partition,
+                                 .phase = KRC_HELD_NEW,
+                                 .number = ++member->given};
     member->news++;
 }
 
@@ -75,9 +88,10 @@ static void let_all_go(struct krc_membership *member, enum krc_held_phase phase)
             remove_held(member, held);
             continue;
         }
-        if (held->phase != phase && held->phase != KRC_HELD_LOST)
-            *held = (struct krc_held){
-                .topic = held->topic, .partition = held->partition, .phase = phase};
+        if (held->phase == phase || held->phase == KRC_HELD_LOST)
+            continue;
+        held->phase = phase;
+        held->seen = false;
     }
     member->news++;
 }
@@ -235,7 +249,7 @@ static void say_goodbye(struct krc_membership *member)
                                              .instance_id = is_static ? settings->instance_id
                                                                       : NULL};
     krc_farewell_put(&member->farewell);
-    member->farewell.call.once = true; /* else the session's end says it */
+    member->farewell.call.again = KRC_NEVER; /* else the session's end says it */
     if (!settings->is_classic) /* behind heartbeats, which would have us join again */
         member->farewell.call.purpose = KRC_FOR_GROUP;
     krc_call_begin(member->cluster, &member->farewell.call);
@@ -365,7 +379,7 @@ void krc_member_send(struct krc_membership *member, enum krc_api_name api, const
                                     .api = api,
                                     .request = request,
                                     .wait_ms = (int32_t)wait_ms,
-                                    .once = true,
+                                    .again = KRC_NEVER,
                                     .take = take,
                                     .arg = member};
     krc_call_begin(member->cluster, &member->call);
@@ -526,10 +540,15 @@ bool krc_member_has_left(const struct krc_membership *member)
     return call->state == KRC_CALL_IDLE || call->state == KRC_CALL_TOLD;
 }
 
-void krc_member_fenced(struct krc_membership *member)
+void krc_member_fenced(struct krc_membership *member, int16_t error_code)
 {
-    krc_member_forget_name(member);
-    on(member, KRC_MEMBER_ON_FENCED);
+    if (error_code == KRC_KAFKA_FENCED_INSTANCE_ID) {
+        krc_member_deny(member, error_code, (struct krc_bytes){NULL, 0});
+        on(member, KRC_MEMBER_ON_DENIED);
+    } else {
+        krc_member_forget_name(member);
+        on(member, KRC_MEMBER_ON_FENCED);
+    }
 }
 
 void krc_member_hurry(struct krc_membership *member)

@@ -50,6 +50,7 @@ struct krc_held {
     enum krc_held_phase phase;
     bool seen;        /* the owner's: it knows that it is to let go */
     bool is_assigned; /* by the assignment that was looked at last */
+    uint64_t number;  /* of all that were ever given to us: another time, another one */
 };
 
 /* A partition in an assignment. */
@@ -74,6 +75,7 @@ struct krc_membership {
 
     struct krc_held *held; /* sorted by topic and partition */
     size_t held_count;
+    uint64_t given; /* how many ever were */
     uint64_t news;                 /* counts what an owner has to look at */
     uint64_t losses;               /* counts when all that was held was lost */
     struct krc_assigned *assigned; /* the newest assignment */
@@ -131,15 +133,19 @@ void krc_member_join(struct krc_membership *member);
 void krc_member_leave(struct krc_membership *member);
 bool krc_member_has_left(const struct krc_membership *member);
 
-/* The coordinator does not know us any more, as somebody learned elsewhere: all that is held is
- * lost, and we join as somebody else. */
-void krc_member_fenced(struct krc_membership *member);
+/* Another answer than a heartbeat's has said that we are no member any more (`error_code`), or we
+ * do as if: all that is held is lost, and we join as somebody else; but where another one has our
+ * group.instance.id, we do not. */
+void krc_member_fenced(struct krc_membership *member, int16_t error_code);
 
 /* The application is there, and not stuck in its work. */
 void krc_member_polled(struct krc_membership *member);
 
 struct krc_held *krc_member_find(const struct krc_membership *member, const struct krc_topic *topic,
                                 int32_t partition);
+/* Whether it may be committed. */
+bool krc_member_holds(const struct krc_membership *member, const struct krc_topic *topic,
+                      int32_t partition);
 void krc_member_begun(struct krc_held *held);
 void krc_member_let_go(struct krc_membership *member, struct krc_held *held); /* it is gone then */
 

@@ -23,6 +23,8 @@ struct krc_question {
     int64_t timestamp;   /* OFFSET: KRC_TIMESTAMP_..., or milliseconds */
     bool read_committed; /* OFFSET */
     int32_t epoch;       /* EPOCH_END */
+    bool stable;         /* COMMITTED: KRC_E_UNSUPPORTED where commits that are being written cannot
+                            be told of */
 
     enum { KRC_UNASKED, KRC_OPEN, KRC_SENT, KRC_TOLD } state;
     struct krc_backoff backoff;

@@ -65,7 +65,8 @@ int krc_net_wait_left(struct krc_net *net, int64_t deadline_ms, krc_error *error
 int krc_net_expel(struct krc_net *net, const char *member_id, bool is_classic,
                   krc_error *error) KRC_MUST_USE;
 
-/* What group.id has committed of partitions whose topics are known. */
+/* What group.id has committed of partitions whose topics are known, behind all that is under way at
+ * its coordinator.  KRC_E_UNSUPPORTED: that does not tell. */
 struct krc_net_committed {
     struct krc_topic *topic;
     int32_t partition;

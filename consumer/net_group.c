@@ -42,8 +42,12 @@ int krc_net_commit_one(struct krc_net *net, struct krc_commit_entry *entry, krc_
         .entries = entry,
         .count = 1,
         .once = cluster->member != NULL};
-    return commit.coordinator == NULL ? krc_fail_nomem(error, 1)
-                                      : krc_net_commit(net, &commit, error);
+    entry->may_arrive = false;
+    if (commit.coordinator == NULL)
+        return krc_fail_nomem(error, 1);
+    int rc = krc_net_commit(net, &commit, error);
+    entry->may_arrive = commit.call.was_sent;
+    return rc;
 }
 
 /* Of partition.assignment.strategy, which was checked when it was set. */
@@ -136,10 +140,15 @@ int krc_net_fetch_committed(struct krc_net *net, struct krc_net_committed *list,
         questions[i] = (struct krc_question){.type = KRC_ASKS_COMMITTED,
                                              .topic = list[i].topic,
                                              .partition = list[i].partition,
+                                             .stable = true,
                                              .metadata = &list[i].metadata};
     int rc = krc_net_ask(net, questions, count, error);
     if (rc >= 0)
         rc = take_answers(questions, list, count, error);
     free(questions);
+    if (rc == KRC_E_UNSUPPORTED)
+        rc = krc_fail(error, rc, "the broker does not tell that a commit is being written "
+                      "(OffsetFetch version 7, since Kafka 2.5): without that, what a member has "
+                      "written cannot be told from what it has not");
     return rc;
 }

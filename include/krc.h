@@ -687,10 +687,13 @@ typedef struct krc_replay_options {
  * it is called again (or with `recover`): so no record is in two outputs, and none is in none,
  * whoever dies when.  Each partition has a file for each stretch of it (its first offset is in the
  * name), and an account of the newest; a partition is read from the group's committed offset, or by
- * "auto.offset.reset".  Segments do not go with it.
+ * "auto.offset.reset".  Where one cannot be read, the member leaves.  Neither segments nor
+ * "offset.store.file" go with it, nor brokers before Kafka 2.5, which do not tell of a commit that
+ * is still being written (KRC_E_UNSUPPORTED).
  *
  * KRC_E_BUSY: another process writes there; the message names it.  KRC_E_MISMATCH: the output was
- * begun with other options, from another cluster, or folder or store hold other things.
+ * begun with other options, from another cluster, or folder or store hold other things; of a
+ * member, other things than the group says, or it does not say what it has.
  * KRC_E_TRUNCATED, KRC_E_RECREATED: see new_history.  KRC_E_NO_SPACE: the disk is full; nothing is
  * lost, call again when there is room.  KRC_E_CORRUPT: a batch of the source, or output that is
  * shorter than what was committed.  KRC_E_INVALID: options that do not go together.

@@ -149,6 +149,7 @@ void krc_replay_begin_part(struct krc_replay_job *job, struct krc_topic *topic, 
     if (rc < 0) {
         free(part);
         krc_replay_failed(run, rc, &error);
+        run->ends |= joined != NULL; /* it would be ours, and not be read */
         return;
     }
     job->parts[job->count++] = part;

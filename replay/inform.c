@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "cluster/group_commit.h"
 #include "replay/run.h"
 
 void krc_replay_inform(struct krc_replay_part *part, const struct krc_point *point)
@@ -13,7 +14,8 @@ void krc_replay_inform(struct krc_replay_part *part, const struct krc_point *poi
     krc_error error;
     if (part->net == NULL || !part->run->config->group_commit || part->could_not_inform)
         return;
-    if (krc_replay_commit_to_group(part, point->offset, point->epoch, NULL, &error) >= 0)
+    struct krc_commit_entry entry = {.offset = point->offset, .epoch = point->epoch};
+    if (krc_replay_commit_to_group(part, &entry, &error) >= 0)
         return;
     part->could_not_inform = true; /* to try at each commit would take long */
     snprintf(event.message, sizeof event.message, "what is committed here is not told to group %s "

@@ -92,8 +92,6 @@ static void cannot_tell_ever(const struct krc_replay_run *run, struct leftover *
 
 static void expel(struct krc_replay_run *run, struct leftover *l)
 {
-    if (l->member_id[0] == '\0')
-        return;
     l->rc = krc_net_expel(run->net, l->member_id, l->pending.is_classic, &l->why);
     if (l->rc < 0)
         cannot_tell_yet(run, l);
@@ -107,10 +105,7 @@ static int is_same_topic(struct krc_replay_run *run, const struct leftover *l,
     struct krc_stored row;
     int rc = krc_store_load(run->target.db, krc_store_group(run->config), l->topic,
                             l->pending.partition, &row, error);
-    if (rc <= 0)
-        return rc;
-    return krc_uuid_is_zero(&row.topic_id) || krc_uuid_is_zero(&topic->id) ||
-           krc_uuid_equal(&row.topic_id, &topic->id);
+    return rc <= 0 ? rc : !krc_replay_is_another(topic, &row.topic_id);
 }
 
 static struct krc_topic *find_topic(struct krc_replay_run *run, struct leftover *l)

@@ -72,13 +72,26 @@ void krc_lineage_add(struct krc_lineage *lineage, const char *sink, int64_t from
     snprintf(last->sink, sizeof last->sink, "%s", sink);
 }
 
+static int64_t end_of(const struct krc_lineage *lineage, int i, int64_t committed)
+{
+    return i + 1 < lineage->count ? lineage->stretches[i + 1].from : committed;
+}
+
 /* Where the stretch ends that the sink began there; -1: it is not told of. */
-static int64_t end_of(const struct krc_lineage *lineage, const char *sink, int64_t from,
-                      int64_t committed)
+static int64_t find_end(const struct krc_lineage *lineage, const char *sink, int64_t from,
+                        int64_t committed)
 {
     for (int i = lineage->count - 1; i >= 0; i--)
         if (is_of(&lineage->stretches[i], sink, from))
-            return i + 1 < lineage->count ? lineage->stretches[i + 1].from : committed;
+            return end_of(lineage, i, committed);
+    return -1;
+}
+
+int64_t krc_lineage_reach(const struct krc_lineage *lineage, const char *sink, int64_t committed)
+{
+    for (int i = lineage->count - 1; i >= 0; i--)
+        if (strcmp(lineage->stretches[i].sink, sink) == 0)
+            return end_of(lineage, i, committed);
     return -1;
 }
 
@@ -96,7 +109,7 @@ enum krc_verdict_on_commit krc_lineage_judge(const struct krc_lineage *lineage, 
                                              const char *sink, int64_t stretch, int64_t from,
                                              int64_t to)
 {
-    int64_t end = end_of(lineage, sink, stretch, committed);
+    int64_t end = find_end(lineage, sink, stretch, committed);
     bool was_first = from <= stretch; /* commit of its stretch */
     if (end >= to)
         return KRC_TAKEN;

@@ -28,16 +28,33 @@ static int refuse(const struct krc_replay_part *part, int64_t stored, krc_error 
                     (int)part->place.partition, to, (long long)stored);
 }
 
+/* It was restored from an older copy, or the disk has lost what it said it had. */
+static int refuse_hole(const struct krc_replay_part *part, int64_t stored, int64_t reach,
+                       krc_error *error)
+{
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "group %s has offsets of %s-%d up to %lld as written to %s, which has them up to "
+                    "%lld only: what lies between is in no other member's output; replay it "
+                    "elsewhere, without the group, and go on in a new target",
+                    part->run->config->group_id, part->place.topic, (int)part->place.partition,
+                    (long long)reach, part->run->target.path,
+                    (long long)(stored > 0 ? stored : 0));
+}
+
 int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_start *start,
                          krc_error *error)
 {
     struct krc_joined *joined = &part->joined;
+    const char *us = part->run->sink_id;
     const struct krc_stretch *last = krc_lineage_last(&joined->lineage);
-    if (known && (!joined->start.found || joined->start.offset < start->offset))
-        return refuse(part, start->offset, error);
-    if (known && joined->start.offset == start->offset && last != NULL &&
-        strcmp(last->sink, part->run->sink_id) == 0) {
-        joined->stretch = last->from;
+    int64_t stored = known ? start->offset : -1, offset = joined->start.offset;
+    if (known && (!joined->start.found || offset < stored))
+        return refuse(part, stored, error);
+    int64_t reach = krc_lineage_reach(&joined->lineage, us, offset);
+    if (reach > stored)
+        return refuse_hole(part, stored, reach, error);
+    if (known && offset == stored && (last == NULL || strcmp(last->sink, us) == 0)) {
+        joined->stretch = last != NULL ? last->from : part->ledger.base.from;
         return 1;
     }
     joined->stretch = -1;
@@ -90,11 +107,11 @@ static int begin_new(struct krc_replay_job *job, krc_error *error)
     if (list == NULL)
         return krc_fail_nomem(error, member->held_count * sizeof *list);
     size_t count = gather_new(member, list);
-    uint64_t losses = member->losses;
+    uint64_t asked = member->given;
     int rc = krc_net_fetch_committed(job->net, list, count, error);
     for (size_t i = 0; i < count; i++) {
         struct krc_held *held = krc_member_find(member, list[i].topic, list[i].partition);
-        if (rc >= 0 && held != NULL && held->phase == KRC_HELD_NEW && member->losses == losses)
+        if (rc >= 0 && held != NULL && held->phase == KRC_HELD_NEW && held->number <= asked)
             begin(job, held, &list[i]);
         free(list[i].metadata);
     }
@@ -150,7 +167,8 @@ bool krc_replay_member_is_done(const struct krc_replay_job *job)
 {
     const struct krc_membership *member = job->net->cluster.member;
     return !job->run->options->follow && job->count == 0 && member->held_count > 0 &&
-           member->state == KRC_MEMBER_STABLE && member->news == job->seen_news;
+           member->held_count == member->assigned_count && member->state == KRC_MEMBER_STABLE &&
+           member->news == job->seen_news;
 }
 
 void krc_replay_member_leave(struct krc_replay_job *job)

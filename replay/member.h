@@ -21,6 +21,8 @@
 
 struct krc_replay_run;
 struct krc_replay_part;
+struct krc_commit_entry;
+struct krc_topic;
 
 /* Of a partition that the group gave. */
 struct krc_joined {
@@ -53,14 +55,21 @@ struct krc_pending krc_replay_pending(const struct krc_replay_part *part, int64_
 int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoch,
                       krc_error *error) KRC_MUST_USE;
 
-/* OffsetCommit of one partition, waited for: as a member, or, of no group joined, by nobody. */
-int krc_replay_commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
-                               const char *metadata, krc_error *error) KRC_MUST_USE;
+/* OffsetCommit of the part, waited for: as a member, or, of no group joined, by nobody.  The entry's
+ * topic and partition are filled in. */
+int krc_replay_commit_to_group(struct krc_replay_part *part, struct krc_commit_entry *entry,
+                               krc_error *error) KRC_MUST_USE;
+
+/* Whether there is any use in a member's commit: else KRC_E_FENCED, or the topic is gone. */
+int krc_replay_may_commit(const struct krc_replay_part *part, krc_error *error) KRC_MUST_USE;
 
 /* Where the part's stretch begins. */
 int64_t krc_replay_stretch(const struct krc_replay_part *part);
 
 /* ---- Between pending.c and leftovers.c ------------------------------------------------------- */
+
+/* Whether ids tell that a topic is another one, which has taken the name. */
+bool krc_replay_is_another(const struct krc_topic *topic, const struct krc_uuid *id);
 
 /* Finds out what became of the part's pending commit: 1 taken, 0 not, or an error. */
 int krc_replay_find_out(struct krc_replay_part *part, krc_error *error) KRC_MUST_USE;

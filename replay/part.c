@@ -106,6 +106,8 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
 static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
 {
     struct krc_replay_run *run = part->run;
+    if (part->joined.is_member)
+        KRC_TRY(krc_replay_may_commit(part, error));
     KRC_TRY(krc_sink_flush(&part->sink, error));
     struct krc_pending pending;
     struct krc_commit commit = {

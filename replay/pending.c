@@ -97,19 +97,43 @@ int64_t krc_replay_stretch(const struct krc_replay_part *part)
     return part->joined.stretch >= 0 ? part->joined.stretch : part->tracker.offsets.start;
 }
 
-int krc_replay_commit_to_group(struct krc_replay_part *part, int64_t offset, int32_t epoch,
-                               const char *metadata, krc_error *error)
+/* Another topic that has the name now has other offsets. */
+bool krc_replay_is_another(const struct krc_topic *topic, const struct krc_uuid *id)
 {
-    struct krc_commit_entry entry = {
-        .topic = krc_topic_having(&part->net->cluster, part->place.topic, part->place.partition),
-        .partition = part->place.partition,
-        .offset = offset,
-        .epoch = epoch,
-        .metadata = metadata};
-    if (entry.topic == NULL)
+    return !krc_uuid_is_zero(&topic->id) && !krc_uuid_is_zero(id) &&
+           !krc_uuid_equal(&topic->id, id);
+}
+
+static int find_topic(const struct krc_replay_part *part, struct krc_topic **topic,
+                      krc_error *error)
+{
+    const struct krc_place *place = &part->place;
+    *topic = krc_topic_having(&part->net->cluster, place->topic, place->partition);
+    if (*topic == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no partition %s-%d any more",
-                        part->place.topic, (int)part->place.partition);
-    return krc_net_commit_one(part->net, &entry, error);
+                        place->topic, (int)place->partition);
+    if (krc_replay_is_another(*topic, &place->topic_id))
+        return krc_fail(error, KRC_E_RECREATED, "%s was deleted and made again: its offsets are "
+                        "not committed to group %s", place->topic, part->run->config->group_id);
+    return KRC_OK;
+}
+
+int krc_replay_commit_to_group(struct krc_replay_part *part, struct krc_commit_entry *entry,
+                               krc_error *error)
+{
+    KRC_TRY(find_topic(part, &entry->topic, error));
+    entry->partition = part->place.partition;
+    return krc_net_commit_one(part->net, entry, error);
+}
+
+int krc_replay_may_commit(const struct krc_replay_part *part, krc_error *error)
+{
+    struct krc_topic *topic;
+    KRC_TRY(find_topic(part, &topic, error));
+    if (krc_member_holds(part->net->cluster.member, topic, part->place.partition))
+        return KRC_OK;
+    return krc_fail(error, KRC_E_FENCED, "the group has taken %s-%d away before its offset was "
+                    "committed", part->place.topic, (int)part->place.partition);
 }
 
 struct krc_pending krc_replay_pending(const struct krc_replay_part *part, int64_t offset)
@@ -118,7 +142,7 @@ struct krc_pending krc_replay_pending(const struct krc_replay_part *part, int64_
     return (struct krc_pending){.topic = part->place.topic,
                                 .partition = part->place.partition,
                                 .stretch = krc_replay_stretch(part),
-                                .member_id = member->member_id == NULL ? "" : member->member_id,
+                                .member_id = member->member_id,
                                 .is_classic = member->settings.is_classic,
                                 .from = part->committed.to,
                                 .to = offset};
@@ -130,22 +154,32 @@ static bool is_unanswered(int rc)
     return rc == KRC_E_IO || rc == KRC_E_TIMEOUT;
 }
 
+/* The group has not said yes; `why` is what it said.  1: it has taken the commit all the same. */
+static int find_out(struct krc_replay_part *part, const struct krc_pending *p,
+                    const struct krc_commit_entry *entry, krc_error *error)
+{
+    krc_member_fenced(part->net->cluster.member, entry->error_code);
+    return entry->may_arrive ? krc_replay_find_out(part, error)
+                             : krc_replay_settle(part->run, p, false, error);
+}
+
 int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoch,
                       krc_error *error)
 {
     struct krc_replay_run *run = part->run;
     struct krc_pending p = krc_replay_pending(part, offset);
+    struct krc_commit_entry entry = {.offset = offset, .epoch = epoch};
     krc_error why;
     krc_lineage_add(&part->joined.lineage, run->sink_id, p.stretch);
     char *text = krc_lineage_write(&part->joined.lineage);
     if (text == NULL)
         return krc_fail_nomem(error, 1);
-    int rc = krc_replay_commit_to_group(part, offset, epoch, text, &why);
+    entry.metadata = text;
+    int rc = krc_replay_commit_to_group(part, &entry, &why);
     free(text);
     if (rc >= 0)
         return krc_replay_settle(run, &p, true, error);
-    krc_member_fenced(part->net->cluster.member);
-    int taken = krc_replay_find_out(part, error);
+    int taken = find_out(part, &p, &entry, error);
     if (taken != 0)
         return taken < 0 ? taken : KRC_OK;
     if (error != NULL)

@@ -184,6 +184,9 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
         return krc_fail(error, KRC_E_INVALID, "segments do not go with a group: the marker that "
                         "ends a transaction may lie in another member's output, and without it the "
                         "segment reads as if the transaction were open");
+    if (options->join && config->store_file[0] != '\0')
+        return krc_fail(error, KRC_E_INVALID, "the output of a group's member keeps its own "
+                        "offsets: another store does not go with it");
     if (options->join && (options->jobs > 1 || options->max_records > 0 || options->new_history))
         return krc_fail(error, KRC_E_INVALID, "a member of a group is one job, which the group may "
                         "end and begin: neither more jobs, nor a limit of records, nor a new "

@@ -9,8 +9,9 @@ static const char tables[] =
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"
     "  stretch INT NOT NULL,              -- where this sink took the partition over\n"
-    "  member_id TEXT NOT NULL,           -- as whom it asked the group; '': nobody\n"
+    "  member_id TEXT NOT NULL,           -- as whom it asked the group\n"
     "  is_classic INT NOT NULL,           -- the protocol of that\n"
+    "  last_reset INT,                    -- the newest row of resets before\n"
     "  PRIMARY KEY (topic, partition)\n"
     ") STRICT, WITHOUT ROWID;\n"
     /* what stood before, as in the tables of which the names they have */
@@ -29,12 +30,14 @@ static const char tables[] =
     "DELETE FROM pending_histories" OF_PARTITION, "DELETE FROM pending_sinks" OF_PARTITION
 
 static const char *const keep[] = {
-    "INSERT INTO pending VALUES (?1, ?2, ?3, ?4, ?5)", KEEP("offsets"), KEEP("histories"),
-    KEEP("sinks"),
+    "INSERT INTO pending VALUES (?1, ?2, ?3, ?4, ?5, (SELECT max(id) FROM resets))",
+    KEEP("offsets"), KEEP("histories"), KEEP("sinks"),
     "INSERT INTO stretches SELECT * FROM histories" OF_PARTITION " AND from_offset <> ?3", NULL};
 static const char *const put_back[] = {
     "DELETE FROM stretches" OF_PARTITION
     " AND from_offset IN (SELECT from_offset FROM pending_histories" OF_PARTITION ")",
+    "DELETE FROM resets" OF_PARTITION
+    " AND id > (SELECT coalesce(last_reset, 0) FROM pending" OF_PARTITION ")",
     PUT_BACK("offsets"), PUT_BACK("histories"), PUT_BACK("sinks"), FORGET, NULL};
 static const char *const forget[] = {FORGET, NULL};
 

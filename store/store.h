@@ -135,7 +135,7 @@ struct krc_pending {
     int32_t partition;
     int64_t stretch; /* where this sink took the partition over */
     const char *member_id; /* as whom the group is asked, who is to leave before what became of it
-                              is; "": it is not.  Valid as the topic is */
+                              is.  Valid as the topic is */
     bool is_classic;
     int64_t from, to; /* the offset before (-1: none), and the one that is pending; as the rows say,
                          not krc_store_keep's caller */

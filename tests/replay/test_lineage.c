@@ -118,6 +118,16 @@ START_TEST(verdicts)
 }
 END_TEST
 
+START_TEST(how_far_a_sink_has_come)
+{
+    read_text("krc1 " A "@0 " B "@50 " A "@70 " C "@90");
+    ck_assert_int_eq(krc_lineage_reach(&lineage, A, 120), 90);
+    ck_assert_int_eq(krc_lineage_reach(&lineage, B, 120), 70);
+    ck_assert_int_eq(krc_lineage_reach(&lineage, C, 120), 120);
+    ck_assert_int_eq(krc_lineage_reach(&lineage, "000000000000000d", 120), -1);
+}
+END_TEST
+
 /* ---- A model -------------------------------------------------------------------------------- */
 
 /* A group's offset, and sinks that each have one partition's records.  `has` is the truth of what
@@ -200,6 +210,7 @@ static void take_over(int who)
                    strcmp(last->sink, s->id) == 0;
     s->stretch = goes_on ? last->from : group.committed < 0 ? 0 : group.committed;
     ck_assert_int_le(s->stored, group.committed);
+    ck_assert_int_le(krc_lineage_reach(&s->lineage, s->id, group.committed), s->stored);
     group.owner = who;
     group.member = ++group.lives;
 }
@@ -284,6 +295,7 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {what_is_written_is_read, other_texts_say_nothing,
-                            the_oldest_are_left_out, verdicts, each_record_is_in_one_output};
+                            the_oldest_are_left_out, verdicts, how_far_a_sink_has_come,
+                            each_record_is_in_one_output};
     return run_tests("replay/lineage", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * answers stay away, and of what cannot be read.
  */
 #include <check.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -123,31 +124,38 @@ static void read_file(const char *name, char *text, size_t size)
         fclose(file);
 }
 
-/* Each record that there was at first, once, and in order. */
-static void expect_file(const char *name, int count)
+/* Each record of [from, to), once, and in order. */
+static void expect_file(const char *name, int from, int to)
 {
     char text[8192], offset[32];
     const char *at = text;
     read_file(name, text, sizeof text);
-    for (int i = 0; i < count; i++) {
+    for (int i = from; i < to; i++) {
         snprintf(offset, sizeof offset, "\"offset\":%d,", i);
         at = strstr(at, offset);
         ck_assert_msg(at != NULL, "%s has no offset %d", name, i);
         at = strchr(at, '\n');
         ck_assert_ptr_nonnull(at);
     }
-    ck_assert_str_eq(count == 0 ? at : at + 1, "");
+    ck_assert_str_eq(from == to ? at : at + 1, "");
 }
 
 static void expect_all(void)
 {
-    expect_file("t-0.00000000000000000000.jsonl", RECORDS);
-    expect_file("t-1.00000000000000000000.jsonl", RECORDS);
-    expect_file("u-0.00000000000000000000.jsonl", RECORDS);
+    expect_file("t-0.00000000000000000000.jsonl", 0, RECORDS);
+    expect_file("t-1.00000000000000000000.jsonl", 0, RECORDS);
+    expect_file("u-0.00000000000000000000.jsonl", 0, RECORDS);
     ck_assert_int_eq(p[0].committed, RECORDS);
     ck_assert_int_eq(p[1].committed, RECORDS);
     for (int i = 1; i <= GROUP_MEMBERS; i++)
         ck_assert(!group_m(i)->is_there);
+}
+
+/* Of the group's metadata. */
+static void expect_lineage(int partition, const char *begin)
+{
+    const char *text = p[partition].committed_text;
+    ck_assert_msg(strncmp(text, begin, strlen(begin)) == 0, "%s", text);
 }
 
 static int query(const char *sql)
@@ -301,7 +309,8 @@ BOTH(a_partition_that_cannot_be_read)
 static void make_pending(const char *topic)
 {
     char sql[200];
-    snprintf(sql, sizeof sql, "INSERT INTO pending VALUES ('%s', 0, 0, 'somebody', 1)", topic);
+    snprintf(sql, sizeof sql, "INSERT INTO pending VALUES ('%s', 0, 0, 'somebody', 1, NULL)",
+             topic);
     ck_assert_int_eq(query(sql), -1);
 }
 
@@ -322,7 +331,7 @@ BOTH(a_topic_that_was_deleted)
     ck_assert_int_eq(query("SELECT count(*) FROM pending"), 1);
     ck_assert_int_eq(query("DELETE FROM pending WHERE topic = 'u' AND partition = 0"), -1);
     expect_ok(replay());
-    expect_file("u-0.00000000000000000000.jsonl", RECORDS);
+    expect_file("u-0.00000000000000000000.jsonl", 0, RECORDS);
     (void)is_classic;
 }
 
@@ -338,7 +347,7 @@ BOTH(a_topic_that_was_made_again)
     serve_unlock();
     ck_assert_int_eq(replay(), KRC_E_NOT_FOUND);
     check_says(error.message, "the topic was deleted");
-    expect_file("u-0.00000000000000000000.jsonl", RECORDS);
+    expect_file("u-0.00000000000000000000.jsonl", 0, RECORDS);
     (void)is_classic;
 }
 
@@ -353,7 +362,167 @@ BOTH(somebody_else_has_committed)
     serve_unlock();
     ck_assert_int_eq(replay(), KRC_E_MISMATCH);
     check_says(error.message, "it has 3 now");
-    expect_file("t-0.00000000000000000000.jsonl", RECORDS);
+    expect_file("t-0.00000000000000000000.jsonl", 0, RECORDS);
+    (void)is_classic;
+}
+
+BOTH(a_broker_that_does_not_tell_what_is_being_written)
+{
+    world_versions(KRC_API_OFFSET_FETCH, 1, 6);
+    world_versions(KRC_API_OFFSET_COMMIT, 3, 9);
+    ck_assert_int_eq(replay(), KRC_E_UNSUPPORTED);
+    check_says(error.message, "since Kafka 2.5");
+    (void)is_classic;
+}
+
+/* ---- Given away, and back ------------------------------------------------------------------- */
+
+static void wait_until(bool (*is_so)(void))
+{
+    for (int i = 0; i < LOOKS; i++) {
+        serve_lock();
+        bool so = is_so();
+        serve_unlock();
+        if (so)
+            return;
+        usleep(10000);
+    }
+}
+
+static bool the_other_has_it(void)
+{
+    return group_m(2)->has == group_set("t-0");
+}
+
+static bool we_have_it_again(void)
+{
+    return group_m(1)->has == group_set("t-0 t-1 u-0");
+}
+
+/* The first answer to OffsetFetch is told when another member has had t-0, and gone. */
+static void *give_away_and_back(void *arg)
+{
+    while (serve_requests(KRC_API_OFFSET_FETCH) == 0)
+        usleep(10000);
+    serve_lock();
+    group_join("t u");
+    group_target(2, "t-0");
+    group_target(1, "t-1 u-0");
+    serve_unlock();
+    wait_until(the_other_has_it);
+    serve_lock();
+    p[0].committed = 3;
+    strcpy(p[0].committed_text, "krc1 00000000000000bb@0");
+    group_remove(2);
+    group_target(1, "t-0 t-1 u-0");
+    serve_unlock();
+    wait_until(we_have_it_again);
+    usleep(100000); /* the answer that says so is taken */
+    serve_hold(KRC_API_COUNT);
+    return arg;
+}
+
+START_TEST(offsets_that_were_asked_for_before)
+{
+    pthread_t thread;
+    begin(false);
+    serve_hold(KRC_API_OFFSET_FETCH);
+    ck_assert_int_eq(pthread_create(&thread, NULL, give_away_and_back, NULL), 0);
+    expect_ok(replay());
+    pthread_join(thread, NULL);
+    expect_file("t-0.00000000000000000000.jsonl", 0, 0);
+    expect_file("t-0.00000000000000000003.jsonl", 3, RECORDS);
+    expect_lineage(0, "krc1 00000000000000bb@0 ");
+    end();
+}
+END_TEST
+
+/* ---- What is there, and what is said to be -------------------------------------------------- */
+
+/* As kafka-consumer-groups --reset-offsets --to-current does it. */
+BOTH(who_has_had_it_is_forgotten)
+{
+    expect_ok(replay());
+    p[0].committed_text[0] = '\0';
+    put_plain(&p[0], RECORDS);
+    set("commit.interval.bytes", "1");
+    expect_ok(replay());
+    expect_file("t-0.00000000000000000000.jsonl", 0, 2 * RECORDS);
+    expect_lineage(0, "krc1 ");
+    ck_assert_int_eq(query("SELECT count(*) FROM stretches"), 0);
+    (void)is_classic;
+}
+
+BOTH(an_output_that_was_restored)
+{
+    char command[2000];
+    expect_ok(replay());
+    snprintf(command, sizeof command, "cp -r '%s' '%s.copy'", out, out);
+    ck_assert_int_eq(system(command), 0);
+    put_plain(&p[0], RECORDS);
+    expect_ok(replay());
+    snprintf(command, sizeof command, "rm -r '%s' && mv '%s.copy' '%s'", out, out, out);
+    ck_assert_int_eq(system(command), 0);
+    put_plain(&p[0], RECORDS);
+    ck_assert_int_eq(replay(), KRC_E_MISMATCH);
+    check_says(error.message, "up to 10 as written to");
+    check_says(error.message, "up to 5 only");
+    ck_assert_int_eq(p[0].committed, 2 * RECORDS);
+    (void)is_classic;
+}
+
+/* ---- The coordinator is gone ---------------------------------------------------------------- */
+
+static bool ends;
+
+static void see_progress(void *arg, const struct krc_replay_progress *progress)
+{
+    (void)arg;
+    if (progress->records < 3 * RECORDS || ends)
+        return;
+    ends = true;
+    serve_lock();
+    for (int i = 1; i < WORLD_NODES; i++)
+        world.nodes[i].is_mute = true;
+    serve_unlock();
+}
+
+static bool stop_then(void *arg)
+{
+    return look(arg) || ends;
+}
+
+/* One was asked for, and it is not known what came of it; the others were not. */
+BOTH(a_coordinator_that_is_gone)
+{
+    set("default.api.timeout.ms", "300");
+    set("request.timeout.ms", "200");
+    options.follow = true;
+    options.progress = see_progress;
+    options.stop = stop_then;
+    ends = false;
+    int rc = replay();
+    ck_assert(rc == KRC_E_TIMEOUT || rc == KRC_E_IO);
+    check_says(error.message, "cannot be told: ");
+    check_says(error.message, "the next run, or --recover, asks again");
+    ck_assert_int_eq(query("SELECT count(*) FROM pending"), 1);
+    for (int i = 1; i < WORLD_NODES; i++)
+        world.nodes[i].is_mute = false;
+    options.follow = false;
+    options.stop = look;
+    expect_ok(replay());
+    expect_all();
+    (void)is_classic;
+}
+
+/* We are not to take it from the one that has the id now. */
+BOTH(another_has_our_instance_id)
+{
+    set("group.instance.id", "i");
+    world_fail(KRC_API_OFFSET_COMMIT, 0, KRC_KAFKA_FENCED_INSTANCE_ID, 1);
+    ck_assert_int_eq(replay(), KRC_E_REFUSED);
+    check_says(error.message, "FENCED_INSTANCE_ID");
+    ck_assert_int_eq(group.next_id, 1);
     (void)is_classic;
 }
 
@@ -368,6 +537,12 @@ int main(void)
                                   a_partition_that_cannot_be_read,
                                   a_topic_that_was_deleted,
                                   a_topic_that_was_made_again,
-                                  somebody_else_has_committed};
+                                  somebody_else_has_committed,
+                                  a_broker_that_does_not_tell_what_is_being_written,
+                                  offsets_that_were_asked_for_before,
+                                  who_has_had_it_is_forgotten,
+                                  an_output_that_was_restored,
+                                  a_coordinator_that_is_gone,
+                                  another_has_our_instance_id};
     return run_tests("replay/member", cases, sizeof cases / sizeof *cases, nothing, nothing);
 }

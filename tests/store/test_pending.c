@@ -188,6 +188,50 @@ START_TEST(ended_stretches_are_kept)
 }
 END_TEST
 
+static int count_reset(void *arg, const char *group, const char *topic, int32_t partition,
+                       const struct krc_store_reset *reset)
+{
+    (void)group, (void)topic, (void)partition;
+    *(int64_t *)arg = *(int64_t *)arg * 1000 + reset->to;
+    return 0;
+}
+
+/* Where they led to. */
+static int64_t resets(void)
+{
+    int64_t list = 0;
+    ck_assert_int_eq(krc_store_each_reset(store, "g", count_reset, &list, &error), 0);
+    return list;
+}
+
+static void keep_and_reset(int64_t to, int64_t end)
+{
+    struct krc_pending pending = {.topic = "t", .partition = 1, .stretch = 100, .member_id = "m"};
+    struct krc_store_reset reset = {.history = 1, .from = -1, .to = to, .reason = "it is gone"};
+    ck_assert_int_eq(krc_store_begin(store, &error), 0);
+    ck_assert_int_eq(krc_store_keep(store, &pending, &error), 0);
+    put(1, 100, end);
+    ck_assert_int_eq(krc_store_add_reset(store, "g", "t", 1, &reset, &error), 0);
+    ck_assert_int_eq(krc_store_add_reset(store, "g", "t", 2, &reset, &error), 0);
+    ck_assert_int_eq(krc_store_commit(store, &error), 0);
+}
+
+/* Those of the commit, and of its partition, alone. */
+START_TEST(resets_go_with_it)
+{
+    keep_and_reset(110, 150);
+    ck_assert_int_eq(resets(), 110110);
+    end(1, false);
+    ck_assert_int_eq(resets(), 110);
+    keep_and_reset(120, 150);
+    end(1, true);
+    ck_assert_int_eq(resets(), 120110120); /* sorted by partition */
+    keep_and_reset(130, 200);
+    end(1, false);
+    ck_assert_int_eq(resets(), 120110120130);
+}
+END_TEST
+
 START_TEST(two_at_a_time_are_refused)
 {
     keep_and_put(1, 100, 150);
@@ -204,6 +248,6 @@ int main(void)
     const TTest *tests[] = {the_first_commit_is_put_back_to_nothing, a_confirmed_one_stays,
                             a_later_one_is_put_back_to_the_one_before, partitions_do_not_meet,
                             pending_outlives_its_process, ended_stretches_are_kept,
-                            two_at_a_time_are_refused};
+                            resets_go_with_it, two_at_a_time_are_refused};
     return run_tests("store/pending", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

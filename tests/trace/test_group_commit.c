@@ -47,6 +47,23 @@ BOTH(a_commit)
     (void)is_classic;
 }
 
+static void say_nothing_of_it(enum krc_api_name api, void *response)
+{
+    if (api == KRC_API_OFFSET_COMMIT)
+        ((struct krc_offset_commit_response *)response)->topic_count = 0;
+}
+
+/* What the answer has no word of is not taken for committed. */
+BOTH(an_answer_without_the_partition)
+{
+    world.edit = say_nothing_of_it;
+    owner_reads("t-0", 5);
+    owner_commits("t-0");
+    sim_run(100);
+    ck_assert_int_eq(said("commit t-0:5 KRC_E_REFUSED"), 1);
+    (void)is_classic;
+}
+
 /* The coordinator is asked again, and looked for where it has gone. */
 BOTH(the_coordinator_is_not_there)
 {
@@ -294,6 +311,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {a_commit,
+                                  an_answer_without_the_partition,
                                   the_coordinator_is_not_there,
                                   refused,
                                   paused_for_too_long,
