@@ -105,6 +105,17 @@ class Version:
         check(f"{self.name}, replay", differ(offsets(want),
                                              offsets(jsonl(f"{self.folder}/online"))))
 
+    def check_joined(self):
+        """As the only member of a group."""
+        to = f"{self.folder}/joined"
+        done = run("replay", "-q", *self.source, "-t", "txns", "-g", "writer", "--join", "--to", to)
+        if self.name < "2.5":
+            done.expect(1).expect_word("since Kafka 2.5")
+            return
+        done.expect(0)
+        want = self.java("read_committed")[0]
+        check(f"{self.name}, replay as a member", differ(offsets(want), offsets(jsonl(to))))
+
     def offsets(self, action, *flags):
         return krc("offsets", action, *self.source, "-g", "group", *flags)
 
@@ -152,7 +163,7 @@ def check_version(name, make):
         it.produce()
         for part in (it.check_levels, it.check_undecided, it.check_committed, it.check_open,
                      it.check_store, it.check_following, it.check_lost, it.replay,
-                     it.check_stopped):
+                     it.check_joined, it.check_stopped):
             attempt(f"{name}: {part.__name__}", part)
 
 
