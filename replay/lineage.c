@@ -95,6 +95,15 @@ int64_t krc_lineage_reach(const struct krc_lineage *lineage, const char *sink, i
     return -1;
 }
 
+const struct krc_stretch *krc_lineage_owner(const struct krc_lineage *lineage, int64_t offset,
+                                            int64_t committed)
+{
+    for (int i = lineage->count - 1; i >= 0; i--)
+        if (lineage->stretches[i].from <= offset)
+            return offset < end_of(lineage, i, committed) ? &lineage->stretches[i] : NULL;
+    return NULL;
+}
+
 /* A stretch of which no commit was taken is in no lineage: the group is still where it began, or
  * somebody else has begun there. */
 static bool was_never_taken(const struct krc_lineage *lineage, int64_t committed, int64_t stretch)

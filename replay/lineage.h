@@ -40,6 +40,10 @@ const struct krc_stretch *krc_lineage_last(const struct krc_lineage *lineage);
 /* Up to where the sink's newest stretch goes; -1: it has none.  `committed` as below. */
 int64_t krc_lineage_reach(const struct krc_lineage *lineage, const char *sink, int64_t committed);
 
+/* The stretch that an offset lies in; NULL: it is not told of. */
+const struct krc_stretch *krc_lineage_owner(const struct krc_lineage *lineage, int64_t offset,
+                                            int64_t committed);
+
 /*
  * Whether the group has taken a commit of `to`, by a sink whose stretch began at `stretch` and
  * whose last commit that was surely taken was `from` (-1: none).  `committed` is the group's offset now,

@@ -3,6 +3,7 @@
  */
 #include "replay/member.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,15 @@
 
 /* ---- Taking over ---------------------------------------------------------------------------- */
 
-static int refuse(const struct krc_replay_part *part, int64_t stored, krc_error *error)
+static int refuse_topic(const struct krc_replay_part *part, krc_error *error)
+{
+    return krc_fail(error, KRC_E_RECREATED, "%s-%d was deleted and made again after offsets up to "
+                    "%lld were written to %s, which stay: go on with the new topic in a new target",
+                    part->place.topic, (int)part->place.partition,
+                    (long long)part->ledger.base.to, part->run->target.path);
+}
+
+static int refuse_back(const struct krc_replay_part *part, int64_t stored, krc_error *error)
 {
     const struct krc_start *group = &part->joined.start;
     const char *id = part->run->config->group_id, *to = part->run->target.path;
@@ -33,30 +42,72 @@ static int refuse_hole(const struct krc_replay_part *part, int64_t stored, int64
                        krc_error *error)
 {
     return krc_fail(error, KRC_E_MISMATCH,
-                    "group %s has offsets of %s-%d up to %lld as written to %s, which has them up to "
-                    "%lld only: what lies between is in no other member's output; replay it "
+                    "group %s has offsets of %s-%d up to %lld as written to %s, which has them up "
+                    "to %lld only: what lies between is in no other member's output; replay it "
                     "elsewhere, without the group, and go on in a new target",
                     part->run->config->group_id, part->place.topic, (int)part->place.partition,
                     (long long)reach, part->run->target.path,
                     (long long)(stored > 0 ? stored : 0));
 }
 
-int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_start *start,
-                         krc_error *error)
+/* The group was set back, or deleted, and another member has read on from there. */
+static int refuse_double(const struct krc_replay_part *part, const struct krc_stretch *owner,
+                         int64_t stored, krc_error *error)
+{
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "%s-%d: %s has records up to %lld, and so has another member, from %lld on "
+                    "(sink %s): group %s was set back, or deleted, in between; go on in a new target",
+                    part->place.topic, (int)part->place.partition, part->run->target.path,
+                    (long long)stored, (long long)owner->from, owner->sink,
+                    part->run->config->group_id);
+}
+
+/* What the output has, and what the group says it has. */
+static int compare(const struct krc_replay_part *part, const struct krc_start *stored,
+                   krc_error *error)
+{
+    const struct krc_joined *joined = &part->joined;
+    const char *us = part->run->sink_id;
+    int64_t offset = joined->start.offset, to = stored->found ? stored->offset : -1;
+    int64_t reach = krc_lineage_reach(&joined->lineage, us, offset);
+    const struct krc_stretch *owner = krc_lineage_owner(&joined->lineage, to - 1, offset);
+    if (stored->found && !krc_ledger_unprotected(&part->ledger, stored) &&
+        !krc_uuid_equal(&stored->topic_id, &part->place.topic_id))
+        return refuse_topic(part, error);
+    if (stored->found && (!joined->start.found || offset < to))
+        return refuse_back(part, to, error);
+    if (reach > to)
+        return refuse_hole(part, to, reach, error);
+    if (to > part->ledger.base.from && owner != NULL && strcmp(owner->sink, us) != 0)
+        return refuse_double(part, owner, to, error);
+    return KRC_OK;
+}
+
+static void tell_moved(const struct krc_replay_part *part, int64_t from)
+{
+    struct krc_event event = {.type = KRC_EVENT_NOTE,
+                              .topic = part->place.topic,
+                              .partition = part->place.partition,
+                              .from = from,
+                              .to = part->joined.start.offset};
+    snprintf(event.message, sizeof event.message, "offsets %lld to %lld are not written here: group "
+             "%.200s was moved over them by somebody who does not say who has them",
+             (long long)event.from, (long long)event.to, part->run->config->group_id);
+    krc_replay_tell(part->run, &event);
+}
+
+int krc_replay_take_over(struct krc_replay_part *part, struct krc_start *start, krc_error *error)
 {
     struct krc_joined *joined = &part->joined;
-    const char *us = part->run->sink_id;
     const struct krc_stretch *last = krc_lineage_last(&joined->lineage);
-    int64_t stored = known ? start->offset : -1, offset = joined->start.offset;
-    if (known && (!joined->start.found || offset < stored))
-        return refuse(part, stored, error);
-    int64_t reach = krc_lineage_reach(&joined->lineage, us, offset);
-    if (reach > stored)
-        return refuse_hole(part, stored, reach, error);
-    if (known && offset == stored && (last == NULL || strcmp(last->sink, us) == 0)) {
+    bool is_ours = last == NULL || strcmp(last->sink, part->run->sink_id) == 0;
+    KRC_TRY(compare(part, start, error));
+    if (start->found && joined->start.offset == start->offset && is_ours) {
         joined->stretch = last != NULL ? last->from : part->ledger.base.from;
         return 1;
     }
+    if (start->found && last == NULL)
+        tell_moved(part, start->offset);
     joined->stretch = -1;
     *start = joined->start;
     return 0;
@@ -131,8 +182,8 @@ static void let_go(struct krc_replay_job *job, const struct krc_held *held)
     if (part != NULL)
         krc_replay_end_part(job, part,
                             held->phase == KRC_HELD_LOST
-                                ? krc_fail(&error, KRC_E_FENCED, "the group has given %s-%d to "
-                                           "another member", topic->name, (int)partition)
+                                ? krc_fail(&error, KRC_E_FENCED, "it is not ours any more: what is "
+                                           "not committed is written by who has it")
                                 : KRC_OK,
                             &error);
     struct krc_held *still = krc_member_find(member, topic, partition);

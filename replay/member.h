@@ -39,10 +39,10 @@ int krc_replay_prepare_member(struct krc_replay_run *run, krc_error *error) KRC_
  * cuts the output.  KRC_E_MISMATCH: the group does not tell. */
 int krc_replay_recover(struct krc_replay_run *run, krc_error *error) KRC_MUST_USE;
 
-/* Compares what the group says with what the store has (`known`: something); `start` becomes where
+/* Compares what the group says with what the store has, which `start` tells; it becomes where
  * reading begins.  1: this sink goes on from where it was; 0: with another file.
- * KRC_E_MISMATCH: reading there would write records again. */
-int krc_replay_take_over(struct krc_replay_part *part, bool known, struct krc_start *start,
+ * KRC_E_MISMATCH: records would be, or are, written twice, or not at all.  KRC_E_RECREATED. */
+int krc_replay_take_over(struct krc_replay_part *part, struct krc_start *start,
                          krc_error *error) KRC_MUST_USE;
 
 /* What is kept of a commit of `offset` that is to be asked for; its texts are valid while nothing

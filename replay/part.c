@@ -95,12 +95,14 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
 {
     bool recreated = part->diverged == KRC_EVENT_RECREATED;
     return krc_fail(error, recreated ? KRC_E_RECREATED : KRC_E_TRUNCATED,
-                    "%s-%d was %s after offsets up to %lld were replayed: --new-history goes on "
-                    "into new files, and leaves what was written",
+                    "%s-%d was %s after offsets up to %lld were replayed: %s, and leaves what was "
+                    "written",
                     part->place.topic, (int)part->place.partition,
                     recreated ? "deleted and made again"
                               : "truncated to an offset before that",
-                    (long long)part->committed.to);
+                    (long long)part->committed.to,
+                    part->joined.is_member ? "a new target goes on"
+                                           : "--new-history goes on into new files");
 }
 
 static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
@@ -290,7 +292,7 @@ int krc_replay_begin(struct krc_replay_part *part, struct krc_source *source, kr
     KRC_TRY(known);
     int goes_on = known;
     if (part->joined.is_member)
-        goes_on = krc_replay_take_over(part, known, &start, error);
+        goes_on = krc_replay_take_over(part, &start, error);
     KRC_TRY(goes_on);
     part->committed = part->ledger.base;
     if (krc_ledger_unprotected(&part->ledger, &start))

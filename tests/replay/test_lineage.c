@@ -125,6 +125,12 @@ START_TEST(how_far_a_sink_has_come)
     ck_assert_int_eq(krc_lineage_reach(&lineage, B, 120), 70);
     ck_assert_int_eq(krc_lineage_reach(&lineage, C, 120), 120);
     ck_assert_int_eq(krc_lineage_reach(&lineage, "000000000000000d", 120), -1);
+    ck_assert_str_eq(krc_lineage_owner(&lineage, 0, 120)->sink, A);
+    ck_assert_str_eq(krc_lineage_owner(&lineage, 69, 120)->sink, B);
+    ck_assert_int_eq(krc_lineage_owner(&lineage, 70, 120)->from, 70);
+    ck_assert_str_eq(krc_lineage_owner(&lineage, 119, 120)->sink, C);
+    ck_assert_ptr_null(krc_lineage_owner(&lineage, 120, 120));
+    ck_assert_ptr_null(krc_lineage_owner(&lineage, -2, 120));
 }
 END_TEST
 
@@ -211,6 +217,11 @@ static void take_over(int who)
     s->stretch = goes_on ? last->from : group.committed < 0 ? 0 : group.committed;
     ck_assert_int_le(s->stored, group.committed);
     ck_assert_int_le(krc_lineage_reach(&s->lineage, s->id, group.committed), s->stored);
+    if (s->stored > 0) {
+        const struct krc_stretch *owner =
+            krc_lineage_owner(&s->lineage, s->stored - 1, group.committed);
+        ck_assert(owner == NULL || strcmp(owner->sink, s->id) == 0);
+    }
     group.owner = who;
     group.member = ++group.lives;
 }

@@ -194,7 +194,7 @@ BOTH(a_commit_whose_answer_is_lost)
     serve_lose_answer(KRC_API_OFFSET_COMMIT);
     expect_ok(replay());
     expect_all();
-    check_says(notes, "the group has given");
+    check_says(notes, "it is not ours any more");
     ck_assert_int_ge(group.next_id, 2); /* as somebody else, for the first was made to leave */
     (void)is_classic;
 }
@@ -267,7 +267,7 @@ BOTH(a_session_that_has_ended)
     script = end_session;
     expect_ok(replay());
     expect_all();
-    check_says(notes, is_classic ? "UNKNOWN_MEMBER_ID" : "the group has given");
+    check_says(notes, is_classic ? "UNKNOWN_MEMBER_ID" : "it is not ours any more");
     (void)is_classic;
 }
 
@@ -471,6 +471,46 @@ BOTH(an_output_that_was_restored)
     (void)is_classic;
 }
 
+/* Another member has read some of the new one: its offsets say nothing of the old one's. */
+BOTH(a_topic_that_another_has_read_anew)
+{
+    expect_ok(replay());
+    world_recreate(&world.topics[0]);
+    put_plain(&p[0], 4 * RECORDS);
+    p[0].committed = 3 * RECORDS;
+    strcpy(p[0].committed_text, "krc1 00000000000000bb@0");
+    ck_assert_int_eq(replay(), KRC_E_RECREATED);
+    check_says(error.message, "t-0 was deleted and made again after offsets up to 5");
+    expect_file("t-0.00000000000000000000.jsonl", 0, RECORDS);
+    ck_assert_int_eq(p[0].committed, 3 * RECORDS);
+    (void)is_classic;
+}
+
+/* The group was set back, and another member has read on from there. */
+BOTH(what_another_has_written_too)
+{
+    expect_ok(replay());
+    put_plain(&p[0], RECORDS);
+    p[0].committed = RECORDS + 2;
+    strcpy(p[0].committed_text, "krc1 00000000000000bb@2");
+    ck_assert_int_eq(replay(), KRC_E_MISMATCH);
+    check_says(error.message, "so has another member, from 2 on (sink 00000000000000bb)");
+    ck_assert_int_eq(p[0].committed, RECORDS + 2);
+    (void)is_classic;
+}
+
+BOTH(moved_forward_by_hand)
+{
+    expect_ok(replay());
+    put_plain(&p[0], RECORDS);
+    p[0].committed = RECORDS + 2;
+    p[0].committed_text[0] = '\0';
+    expect_ok(replay());
+    check_says(notes, "t-0: offsets 5 to 7 are not written here");
+    expect_file("t-0.00000000000000000007.jsonl", RECORDS + 2, 2 * RECORDS);
+    (void)is_classic;
+}
+
 /* ---- The coordinator is gone ---------------------------------------------------------------- */
 
 static bool ends;
@@ -542,6 +582,9 @@ int main(void)
                                   offsets_that_were_asked_for_before,
                                   who_has_had_it_is_forgotten,
                                   an_output_that_was_restored,
+                                  a_topic_that_another_has_read_anew,
+                                  what_another_has_written_too,
+                                  moved_forward_by_hand,
                                   a_coordinator_that_is_gone,
                                   another_has_our_instance_id};
     return run_tests("replay/member", cases, sizeof cases / sizeof *cases, nothing, nothing);
