@@ -87,10 +87,10 @@ int krc_call_explain(const struct krc_call *call, krc_error *error)
                     krc_kafka_error_text(call->error_code));
 }
 
-static void look_elsewhere(struct krc_cluster *cluster, struct krc_call *call)
+static void look_elsewhere(struct krc_cluster *cluster, struct krc_call *call, const char *why)
 {
     if (call->coordinator != NULL)
-        krc_coordinator_lost(call->coordinator);
+        krc_coordinator_lost(call->coordinator, why);
     else if (call->topic != NULL)
         krc_metadata_refresh(cluster);
 }
@@ -108,7 +108,7 @@ static void retry(struct krc_cluster *cluster, struct krc_call *call)
 static void unanswered(struct krc_cluster *cluster, struct krc_call *call, const char *why)
 {
     snprintf(call->why, sizeof call->why, "%s", why);
-    look_elsewhere(cluster, call);
+    look_elsewhere(cluster, call, why);
     if (call->again == KRC_IF_ANSWERED)
         told(call, KRC_E_IO);
     else
@@ -131,10 +131,12 @@ static void answered(void *arg, const struct krc_answer *answer)
     }
     switch (call->take(call, answer, &call->error_code)) {
     case KRC_CALL_DONE:
+        if (call->coordinator != NULL)
+            krc_coordinator_heard(call->coordinator);
         told(call, call->rc);
         return;
     case KRC_CALL_MOVED:
-        look_elsewhere(cluster, call);
+        look_elsewhere(cluster, call, krc_kafka_error_name(call->error_code));
         break;
     case KRC_CALL_RETRY:
         break;

@@ -142,6 +142,12 @@ void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t 
         describe(nodes->servers[i], text, size);
 }
 
+void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text)
+{
+    if (cluster->note != NULL)
+        cluster->note(cluster->note_arg, topic, text);
+}
+
 bool krc_cluster_hopeless(const struct krc_cluster *cluster)
 {
     enum { ENOUGH = 3 };

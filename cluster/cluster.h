@@ -44,7 +44,8 @@ struct krc_cluster {
     struct krc_cluster_settings settings;
     const struct krc_io_ops *io;
     void *io_arg;
-    void (*note)(void *arg, const char *topic, const char *text); /* to be known; may be NULL */
+    void (*note)(void *arg, const char *topic, const char *text); /* to be known (krc_cluster_note);
+                                                                     may be NULL */
     void *note_arg;
 
     int64_t now_ms; /* the driver's clock, which never goes back */
@@ -79,6 +80,9 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster);
 
 /* Why there is no answer: one sentence, with the servers and what each of them said last. */
 void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size);
+
+/* Says what is to be known of a topic ("": of none). */
+void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text);
 
 /* Whether no broker was ever known and each server has refused, or speaks something else, several times
  * in a row. */

@@ -74,9 +74,12 @@ static void fetched(void *arg, const struct krc_answer *answer)
     const struct krc_offset_fetch_response *r = answer->response;
     int16_t error_code = answer->rc < 0 ? 0 : r->error_code;
     if (answer->rc < 0 || krc_coordinator_moved(error_code))
-        krc_coordinator_lost(asked->coordinator);
+        krc_coordinator_lost(asked->coordinator, answer->rc < 0 ? answer->why
+                                                                : krc_kafka_error_name(error_code));
     else if (error_code != 0 && !krc_kafka_error_retriable(error_code))
         fail_all(asked->list, error_code);
+    if (answer->rc >= 0 && error_code == 0)
+        krc_coordinator_heard(asked->coordinator);
     for (int32_t t = 0; answer->rc >= 0 && error_code == 0 && t < r->topic_count; t++)
         take_topic(asked, &r->topics[t], answer->version);
     while (asked->list != NULL)

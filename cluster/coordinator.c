@@ -1,5 +1,6 @@
 #include "cluster/coordinator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +42,32 @@ bool krc_coordinator_moved(int16_t error_code)
            error_code == KRC_KAFKA_COORDINATOR_NOT_AVAILABLE;
 }
 
-void krc_coordinator_lost(struct krc_coordinator *c)
+enum { PATIENCE_MS = 5000, AGAIN_MS = 30000 };
+
+static void wait_for(struct krc_coordinator *c)
+{
+    if (c->tell_ms == 0)
+        c->tell_ms = c->cluster->now_ms + PATIENCE_MS;
+}
+
+/* Who waits for it shall know why nothing comes. */
+static void tell_silence(struct krc_coordinator *c, const char *why)
+{
+    static const char *const kinds[] = {[KRC_GROUP] = "group", [KRC_TRANSACTION] = "transaction"};
+    char text[500];
+    wait_for(c);
+    if (c->cluster->now_ms < c->tell_ms)
+        return;
+    c->tell_ms = c->cluster->now_ms + AGAIN_MS;
+    snprintf(text, sizeof text, "nobody answers as the coordinator of %s %.200s (%.200s): it is "
+             "looked for, and asked again", kinds[c->of], c->key, why);
+    krc_cluster_note(c->cluster, "", text);
+}
+
+void krc_coordinator_lost(struct krc_coordinator *c, const char *why)
 {
     c->node_id = -1;
+    tell_silence(c, why);
 }
 
 static void found(void *arg, const struct krc_answer *answer)
@@ -60,6 +84,8 @@ static void found(void *arg, const struct krc_answer *answer)
     }
     if (answer->rc >= 0 && !krc_kafka_error_retriable(r->error_code))
         c->error_code = r->error_code;
+    else
+        tell_silence(c, answer->rc < 0 ? answer->why : krc_kafka_error_name(r->error_code));
     krc_backoff_fail(c->cluster, &c->backoff);
 }
 
@@ -69,6 +95,7 @@ static void find(struct krc_coordinator *c, struct krc_conn *conn)
     struct krc_find_coordinator_request request = {
         .key = krc_bytes_of(c->key), .key_type = (int8_t)c->of};
     krc_error error;
+    wait_for(c);
     c->asking = true;
     c->error_code = 0; /* what was refused then may not be now */
     if (krc_conn_send(conn, KRC_API_FIND_COORDINATOR,
@@ -89,7 +116,7 @@ struct krc_conn *krc_coordinator_conn(struct krc_coordinator *c, enum krc_purpos
         if (conn != NULL) {
             c->backoff.failures = 0;
         } else if (node->conns[purpose].failures > 0) { /* it may have moved */
-            krc_coordinator_lost(c);
+            krc_coordinator_lost(c, node->conns[purpose].error);
             krc_backoff_fail(cluster, &c->backoff);
             *next_ms = krc_sooner(*next_ms, c->backoff.not_before_ms);
         }

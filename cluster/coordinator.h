@@ -20,6 +20,7 @@ struct krc_coordinator {
     bool asking;
     struct krc_backoff backoff;
     int16_t error_code; /* there is none, and asking again would not help; 0 */
+    int64_t tell_ms;    /* when its silence is to be told; 0: it is not waited for */
     struct krc_coordinator *next;
 };
 
@@ -32,8 +33,14 @@ struct krc_coordinator *krc_coordinator_of(struct krc_cluster *cluster, enum krc
 struct krc_conn *krc_coordinator_conn(struct krc_coordinator *coordinator,
                                       enum krc_purpose purpose, int64_t *next_ms);
 
-/* It is another broker, or not to be reached. */
-void krc_coordinator_lost(struct krc_coordinator *coordinator);
+/* It is another broker, or not to be reached (`why`), which is told once it lasts. */
+void krc_coordinator_lost(struct krc_coordinator *coordinator, const char *why);
+
+/* It has answered. */
+static inline void krc_coordinator_heard(struct krc_coordinator *coordinator)
+{
+    coordinator->tell_ms = 0;
+}
 
 /* Whether an error code says that the coordinator is another one, or has to be looked for. */
 bool krc_coordinator_moved(int16_t error_code);

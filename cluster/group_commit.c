@@ -128,6 +128,9 @@ int krc_group_commit_explain(const struct krc_group_commit *commit, krc_error *e
     if (call->rc == KRC_E_FENCED)
         return krc_fail(error, call->rc, "the group has taken partitions away before their offsets "
                         "were committed (%s)", krc_kafka_error_name(call->error_code));
+    if (commit->member == NULL && call->error_code == KRC_KAFKA_UNKNOWN_MEMBER_ID)
+        return krc_fail(error, call->rc, "group %s has members, and takes no commits from others",
+                        commit->coordinator->key);
     for (size_t i = 0; i < commit->count; i++) {
         const struct krc_commit_entry *e = &commit->entries[i];
         if (e->error_code == 0)

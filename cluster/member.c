@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cluster/cluster.h"
 #include "cluster/roster.h"
 
 /* ---- What is held --------------------------------------------------------------------------- */
@@ -464,11 +465,25 @@ static int64_t late_ms(const struct krc_membership *member)
     return member->polled_ms + member->settings.max_poll_interval_ms;
 }
 
+/* It would seem that others take what we have. */
+static void tell_late(struct krc_membership *member)
+{
+    char text[200];
+    snprintf(text, sizeof text, "the application was away for longer than max.poll.interval.ms "
+             "(%lld): the group is left, and joined again when it comes",
+             (long long)member->settings.max_poll_interval_ms);
+    if (!member->told_late)
+        krc_cluster_note(member->cluster, "", text);
+    member->told_late = true;
+}
+
 int64_t krc_member_tick(struct krc_membership *member)
 {
     int64_t now_ms = member->cluster->now_ms;
-    if (krc_membership_holds(member->state) && now_ms >= late_ms(member))
+    if (krc_membership_holds(member->state) && now_ms >= late_ms(member)) {
+        tell_late(member);
         on(member, KRC_MEMBER_ON_LATE);
+    }
     if (member->call.state == KRC_CALL_TOLD)
         take_answer(member);
     follow_metadata(member);

@@ -101,6 +101,7 @@ struct krc_membership {
     bool tells_all;      /* KIP-848: the next heartbeat repeats what was said before */
     bool tells_held;     /* and says what is held */
     bool told_waiting;   /* that a static member's predecessor is waited for */
+    bool told_late;      /* that the application came too late */
 
     /* classic */
     const struct krc_assignor *assignor; /* that the member has chosen; NULL: none yet */

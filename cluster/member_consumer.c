@@ -45,8 +45,8 @@ static enum krc_call_verdict wait_for_predecessor(struct krc_membership *member)
     char text[200];
     snprintf(text, sizeof text, "another member with group.instance.id=%s is in the group, or was "
              "a moment ago: waiting until it is gone", member->settings.instance_id);
-    if (!member->told_waiting && member->cluster->note != NULL)
-        member->cluster->note(member->cluster->note_arg, "", text);
+    if (!member->told_waiting)
+        krc_cluster_note(member->cluster, "", text);
     member->told_waiting = true;
     return KRC_CALL_RETRY;
 }

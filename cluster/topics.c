@@ -220,12 +220,6 @@ static void forget_leaders(struct krc_topic *topic)
     topic->cleanup = KRC_CLEANUP_UNKNOWN;
 }
 
-static void note(struct krc_cluster *cluster, const struct krc_topic *topic, const char *text)
-{
-    if (cluster->note != NULL)
-        cluster->note(cluster->note_arg, topic->name, text);
-}
-
 /* Who reads it shall know why nothing comes. */
 static void note_leaderless(struct krc_cluster *cluster, const struct krc_topic *topic,
                             int32_t index, struct krc_topic_partition *p)
@@ -237,7 +231,7 @@ static void note_leaderless(struct krc_cluster *cluster, const struct krc_topic 
     }
     snprintf(text, sizeof text, "partition %d has no leader: it is waited for", (int)index);
     if (!p->is_told)
-        note(cluster, topic, text);
+        krc_cluster_note(cluster, topic->name, text);
     p->is_told = true;
 }
 
@@ -282,7 +276,7 @@ static void note_missing_partitions(struct krc_cluster *cluster, struct krc_topi
             continue;
         snprintf(text, sizeof text, "it has %d partitions now: partition %d, which was read, is "
                  "gone", (int)count, (int)i);
-        note(cluster, topic, text);
+        krc_cluster_note(cluster, topic->name, text);
     }
 }
 
@@ -377,7 +371,7 @@ static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
     topic->was_missing = true;
     snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is there",
              krc_kafka_error_name(topic->error_code), krc_kafka_error_text(topic->error_code));
-    note(cluster, topic, text);
+    krc_cluster_note(cluster, topic->name, text);
 }
 
 static void begin_anew(struct krc_cluster *cluster, const char *why)

@@ -55,11 +55,15 @@ static int show_import(const struct offsets_options *options, krc *source,
     return rc;
 }
 
-/* In a cluster there may be a group of that name, and another one is meant. */
-static int check_groups(const struct offsets_options *options, const krc_committed_list *plan,
+/* In a cluster there may be a group that is called as those without a name are, and another one is
+ * meant. */
+static int check_plan(const struct offsets_options *options, const krc_committed_list *plan,
                         krc_error *error)
 {
     const struct krc_committed *row;
+    if (krc_committed_at(plan, 0) == NULL)
+        return cmd_error(error, KRC_E_INVALID, "%s has no offsets that could be imported",
+                         options->file == NULL ? "standard input" : options->file);
     if (options->store != NULL || options->group != NULL)
         return KRC_OK;
     for (size_t i = 0; (row = krc_committed_at(plan, i)) != NULL; i++)
@@ -76,7 +80,7 @@ int offsets_import(const struct offsets_options *options)
     krc_error error;
     int rc = offsets_read(options, options->file, options->group, &plan, &error);
     if (rc == KRC_OK)
-        rc = check_groups(options, plan, &error);
+        rc = check_plan(options, plan, &error);
     if (rc == KRC_OK)
         rc = offsets_open(options, &source, &error);
     if (rc == KRC_OK && options->dry_run)

@@ -99,10 +99,28 @@ static bool on_found(void *arg, const char *topic, int32_t partition)
            cmd_selects(&arguments->source.selection, topic, partition);
 }
 
-/* Topics' names live as long as the source, of which they are. */
+/* The row of the same stretch: a group may give a partition, and take it, more than once. */
+static struct cmd_account *find_account(const struct arguments *arguments,
+                                        const struct krc_replay_result *result)
+{
+    for (size_t i = 0; arguments->options.join && i < arguments->account_count; i++) {
+        struct cmd_account *a = &arguments->accounts[i];
+        if (a->partition == result->partition && a->account.from == result->account.from &&
+            strcmp(a->topic, result->topic) == 0)
+            return a;
+    }
+    return NULL;
+}
+
 static void on_result(void *arg, const struct krc_replay_result *result)
 {
     struct arguments *arguments = arg;
+    struct cmd_account *known = find_account(arguments, result);
+    if (known != NULL) {
+        known->account = result->account;
+        known->undecided = result->undecided;
+        return;
+    }
     size_t count = arguments->account_count;
     struct cmd_account *accounts = realloc(arguments->accounts, (count + 1) * sizeof *accounts);
     char **names = realloc(arguments->names, (count + 1) * sizeof *names);
@@ -125,12 +143,15 @@ static void on_result(void *arg, const struct krc_replay_result *result)
     arguments->account_count++;
 }
 
-/* With --jobs, partitions end in any order. */
+/* With --jobs, partitions end in any order; in a group, more than once. */
 static int compare_accounts(const void *a, const void *b)
 {
     const struct cmd_account *x = a, *y = b;
+    int64_t from = x->account.from, other = y->account.from;
     int c = strcmp(x->topic, y->topic);
-    return c != 0 ? c : (x->partition > y->partition) - (x->partition < y->partition);
+    if (c == 0)
+        c = (x->partition > y->partition) - (x->partition < y->partition);
+    return c != 0 ? c : (from > other) - (from < other);
 }
 
 /* ---- From begin to end --------------------------------------------------------------------- */

@@ -82,6 +82,11 @@ int krc_net_join(struct krc_net *net, const char *const *topics, size_t count, k
 {
     struct krc_member_settings settings = settings_of(net->config);
     struct krc_membership *member;
+    if (settings.is_classic && settings.heartbeat_interval_ms >= settings.session_timeout_ms)
+        return krc_fail(error, KRC_E_INVALID, "heartbeat.interval.ms (%lld) has to be below "
+                        "session.timeout.ms (%lld), and should be a third of it",
+                        (long long)settings.heartbeat_interval_ms,
+                        (long long)settings.session_timeout_ms);
     KRC_TRY(krc_member_open(&member, &net->cluster, &settings, error));
     int rc = KRC_OK;
     for (size_t i = 0; rc >= 0 && i < count; i++)

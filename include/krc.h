@@ -375,7 +375,8 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * member that does not poll for longer than "session.timeout.ms" is fenced.
  *
  * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
- * KRC_E_INVALID: no cluster, two regular expressions, or one that is none.  KRC_E_STATE: no
+ * KRC_E_INVALID: no cluster, two regular expressions, or one that is none, or a classic member's
+ * "heartbeat.interval.ms" is not below its "session.timeout.ms".  KRC_E_STATE: no
  * "group.id", an offset store, or something is assigned or subscribed to.
  */
 KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,
@@ -633,7 +634,8 @@ struct krc_replay_progress {
     int64_t total_offsets; /* as the logs were when they were opened; grows as they are */
 };
 
-/* What became of a partition. */
+/* What became of a partition, each time its replay ends: once, but as often as a group takes it from
+ * a member. */
 struct krc_replay_result {
     const char *topic;
     int32_t partition;

@@ -23,7 +23,7 @@
     X(REPLICA_NOT_AVAILABLE, 9, true, "the broker's replica of the partition is not ready")       \
     X(MESSAGE_TOO_LARGE, 10, false, "a batch is larger than the broker accepts")                  \
     X(STALE_CONTROLLER_EPOCH, 11, false, "another controller has taken over")                     \
-    X(OFFSET_METADATA_TOO_LARGE, 12, false, "the text beside a committed offset is too long")     \
+    X(OFFSET_METADATA_TOO_LARGE, 12, false, "it is longer than offset.metadata.max.bytes")        \
     X(NETWORK_EXCEPTION, 13, true, "the connection broke before the answer")                      \
     X(COORDINATOR_LOAD_IN_PROGRESS, 14, true, "the coordinator is still loading its state")       \
     X(COORDINATOR_NOT_AVAILABLE, 15, true, "there is no coordinator at present")                  \

@@ -326,6 +326,9 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
         snprintf(t->store, sizeof t->store, "%s", config->store_file);
     else
         snprintf(t->store, sizeof t->store, "%s/krc.db", path);
+    if (options->recover && access(t->store, F_OK) != 0)
+        return krc_fail(error, KRC_E_NOT_FOUND, "there is no %s: no replay was begun that could be "
+                        "recovered", t->store);
     int rc = t->is_sqlite ? KRC_OK : open_folder(t, error);
     if (rc >= 0 && !t->is_sqlite && !is_begun(t))
         rc = check_empty(t, error); /* now, so that a folder of others stays as it was */

@@ -133,7 +133,7 @@ static void judge(struct krc_replay_run *run, struct leftover *l,
 {
     const struct krc_pending *p = &l->pending;
     struct krc_lineage lineage;
-    char why[200];
+    char why[200] = "it has no committed offset any more";
     krc_lineage_read(&lineage, now->metadata);
     switch (krc_lineage_judge(&lineage, now->offset, run->sink_id, p->stretch, p->from, p->to)) {
     case KRC_TAKEN:
@@ -146,8 +146,9 @@ static void judge(struct krc_replay_run *run, struct leftover *l,
     case KRC_UNDECIDABLE:
         break;
     }
-    snprintf(why, sizeof why, "it has %lld now, by somebody who does not say whose the offsets "
-             "before are", (long long)now->offset);
+    if (now->offset >= 0)
+        snprintf(why, sizeof why, "it has %lld now, by somebody who does not say whose the offsets "
+                 "before are", (long long)now->offset);
     cannot_tell_ever(run, l, KRC_E_MISMATCH, why);
 }
 

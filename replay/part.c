@@ -131,8 +131,7 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
     part->committed = krc_ledger_account(&part->ledger, &point->account);
     krc_ledger_committed(&part->ledger, part->ledger.reset_count);
     krc_sink_committed(&part->sink);
-    if (!part->joined.is_member)
-        krc_replay_inform(part, point);
+    krc_replay_inform(part, point);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
     return krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch, point->offset,
                                  error);
@@ -201,9 +200,13 @@ int krc_replay_commit(struct krc_replay_part *part, krc_error *error)
     const struct krc_offsets *o = &part->tracker.offsets;
     struct krc_point now = krc_tracker_point(&part->tracker);
     KRC_TRY(failed_before(part, error));
-    if (o->position < 0 || part->diverged != KRC_EVENT_NOTE ||
-        (o->position == o->committed && part->ledger.reset_count == 0))
+    if (o->position < 0 || part->diverged != KRC_EVENT_NOTE)
         return KRC_OK;
+    if (o->position == o->committed && part->ledger.reset_count == 0) {
+        if (!part->is_informed) /* an earlier run may have died before it told the group */
+            krc_replay_inform(part, &now);
+        return KRC_OK;
+    }
     become_writer(part);
     return commit(part, &now, error);
 }

@@ -24,6 +24,7 @@ struct krc_replay_run {
     size_t next;           /* the partition that is taken next; the job, of a cluster */
     atomic_bool ends;      /* no more is to be begun, for it would fail too */
     atomic_bool stopped;   /* `stop` said so */
+    atomic_bool could_not_inform; /* the group, whose coordinator does not answer */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
     bool told_unprotected;
     char sink_id[KRC_SINK_ID + 1]; /* of a member's output (replay/lineage.h) */
@@ -37,7 +38,7 @@ struct krc_replay_part {
     struct krc_replay_run *run;
     int64_t start, until; /* as they were asked for */
     struct krc_net *net; /* a cluster: the job's; NULL: a log folder */
-    bool could_not_inform;
+    bool is_informed, could_not_inform; /* the group, see replay/inform.c */
     struct krc_place place;
     struct krc_tracker tracker;
     struct krc_sink sink;

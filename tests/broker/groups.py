@@ -1,5 +1,6 @@
 """Groups: krc and Kafka's own consumers as members of the same ones, and replays that share a topic
 while they are killed and suspended."""
+import json
 import os
 import random
 import signal
@@ -68,7 +69,7 @@ class Replay:
         self.folder, self.name = folder, f"{chaos}-{number}"
         self.flags = ["replay", "-b", bootstrap, "-t", "shared", "-g", group, "--join", "--to",
                       self.to, "-X", "commit.interval.bytes=20000", "-X",
-                      "fetch.max.bytes=100000", *PROTOCOLS[protocol][0], *flags]
+                      "fetch.max.bytes=100000", "--account", "json", *PROTOCOLS[protocol][0], *flags]
         self.starts = 0
         self.wakes_at = None
         self.begin()
@@ -103,8 +104,17 @@ class Replay:
             self.running.kill()
             time.sleep(random.choice([0, 0, 1, 4]))
         else:
-            self.running.interrupt().expect(0, -signal.SIGINT)  # where it had hardly begun
+            self.check_account(self.running.interrupt().expect(0, -signal.SIGINT))
         self.begin()
+
+    def check_account(self, done):
+        """Of each stretch once, however often the partition came and went."""
+        if done.status != 0:  # it had hardly begun
+            return
+        done.account()
+        rows = json.loads(done.err.splitlines()[-1])["partitions"]
+        stretches = [(row["partition"], row["from"]) for row in rows]
+        check(f"{self.name}, each stretch once", differ(sorted({*stretches}), stretches))
 
     def recover(self):
         run(*self.flags, "-q", "--recover").expect(0)

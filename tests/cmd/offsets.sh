@@ -90,6 +90,8 @@ none='krc: there is no offset store DIR/krc.db: nothing was committed to it yet'
 expect 1 '' "$none" list --store "$db"
 expect 1 '' "$none" export --store "$db"
 expect 1 '' "$none" reset --store "$db" --to-offset 1 -t t:0
+printf '\n' >"$dir/0.csv"
+expect 1 '' 'krc: DIR/0.csv has no offsets that could be imported' import "$dir/0.csv" --store "$db"
 printf 'trimmed,0,60\ntxns-open,0,100\n"a-topic-of-more-than-24-characters",3,7\n\n' >"$dir/3.csv"
 expect 0 'GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
 default a-topic-of-more-than-24-characters 3 - 7

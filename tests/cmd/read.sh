@@ -296,6 +296,18 @@ for names in fetch msg,fetch all; do
 done
 expect 1 '' 'krc: cannot find /nowhere/at/all: No such file or directory' read -d /nowhere/at/all
 expect 2 '' "krc: read: what is \"txns\"? Topics are named with -t$more" read -d "$LOGS" txns
+member() { # member MESSAGE ARGUMENTS...
+    message=$1
+    shift
+    expect 2 '' "krc: read: $message$more" read -b 127.0.0.1:1 -t t --join "$@"
+}
+member "--join is about a cluster's group: name both with -b and -g"
+expect 2 '' "krc: read: --commit is about a cluster's group: name both with -b and -g$more" \
+    read -d "$LOGS" -t txns -g g --commit
+member "with --join the group's committed offsets decide: leave out --store" -g g --store "$dir/x"
+member 'with --join the group says where partitions begin, and it is followed: leave out -o, -e and --until' \
+    -g g -e
+member 'with --join the group says which partitions: leave out -p' -g g -p 0
 expect 2 '' "krc: there is no property \"isolation.levl\"; the nearest is isolation.level$more" \
     read -d "$LOGS" -X isolation.levl=read_committed
 expect 2 '' "krc: isolation.level cannot be \"some\": it is one of: read_committed, read_uncommitted$more" \

@@ -281,6 +281,29 @@ usage 'replay: format, compression and rotation are of files: a SQLite table has
     --to "sqlite:$dir/no.db" --compress zstd
 usage 'replay: segments keep batches as they are: they are not compressed again, and Kafka 0.7'"'"'s are not the same format' \
     --to "$dir/no" --format segment --compress zstd
+member() { # member MESSAGE ARGUMENTS...
+    message=$1
+    shift
+    expect 2 '' "krc: replay: $message$more" \
+        replay -b 127.0.0.1:1 -t t --to "$dir/no" --join "$@"
+}
+group='--join is about a cluster'"'"'s group: name both with -b and -g'
+member "$group"
+usage "replay: $group" --to "$dir/no" --join -g g
+usage "replay: --commit is about a cluster's group: name both with -b and -g" \
+    --to "$dir/no" --commit -g g
+member '--join commits to the group: leave out --commit' -g g --commit
+says='with --join the group says'
+member "$says where partitions begin, and they are read to their end: leave out -o, -e and --until" \
+    -g g -o 5
+member "$says which partitions: leave out -p" -g g -p 0
+member "the output of a group's member keeps its own offsets: another store does not go with it" \
+    -g g --store "$dir/other.db"
+member "segments do not go with a group: the marker that ends a transaction may lie in another \
+member's output, and without it the segment reads as if the transaction were open" \
+    -g g --format segment
+member 'a member of a group is one job, which the group may end and begin: neither more jobs, nor a '\
+'limit of records, nor a new history go with it' -g g --jobs 2
 same 'nothing was made' '' "$(ls "$dir" | grep -e '^no' -e '^other')"
 expect 2 '' "krc: replay: where from? Name a cluster with -b or a log folder with -d$more" replay --to "$to"
 expect 2 '' "krc replay: unrecognized option '--nope'" replay --nope

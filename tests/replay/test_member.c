@@ -377,6 +377,15 @@ BOTH(a_broker_that_does_not_tell_what_is_being_written)
 
 /* ---- Given away, and back ------------------------------------------------------------------- */
 
+BOTH(nothing_to_recover)
+{
+    options.recover = true;
+    ck_assert_int_eq(replay(), KRC_E_NOT_FOUND);
+    check_says(error.message, "no replay was begun");
+    ck_assert_int_ne(access(out, F_OK), 0);
+    (void)is_classic;
+}
+
 static void wait_until(bool (*is_so)(void))
 {
     for (int i = 0; i < LOOKS; i++) {
@@ -579,6 +588,7 @@ int main(void)
                                   a_topic_that_was_made_again,
                                   somebody_else_has_committed,
                                   a_broker_that_does_not_tell_what_is_being_written,
+                                  nothing_to_recover,
                                   offsets_that_were_asked_for_before,
                                   who_has_had_it_is_forgotten,
                                   an_output_that_was_restored,

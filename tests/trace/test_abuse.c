@@ -259,6 +259,18 @@ START_TEST(the_coordinator_is_not_there_yet)
 }
 END_TEST
 
+/* Whoever waits is told after five seconds, and then every thirty. */
+START_TEST(the_coordinator_never_comes)
+{
+    world_fail(KRC_API_FIND_COORDINATOR, -1, KRC_KAFKA_COORDINATOR_NOT_AVAILABLE, 1000);
+    read_group();
+    sim_run(4900);
+    ck_assert_int_eq(said("note of "), 0);
+    sim_run(60000);
+    ck_assert_int_eq(said("note of "), 2);
+}
+END_TEST
+
 START_TEST(the_coordinator_loads)
 {
     world_fail(KRC_API_OFFSET_FETCH, -1, KRC_KAFKA_COORDINATOR_LOAD_IN_PROGRESS, 2);
@@ -327,6 +339,7 @@ int main(void)
         a_broken_batch_is_skipped,
         a_broken_batch_that_lies,
         the_coordinator_is_not_there_yet,
+        the_coordinator_never_comes,
         the_coordinator_loads,
         the_coordinator_is_another_one,
         offsets_that_are_not_stable,

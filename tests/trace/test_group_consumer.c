@@ -455,6 +455,7 @@ START_TEST(late_and_back)
     owner.is_absent = true;
     sim_run(310000);
     ck_assert_int_eq(owner.member->state, KRC_MEMBER_AWAY);
+    ck_assert_int_eq(said("note of "), 1);
     ck_assert_int_eq(said("ConsumerGroupHeartbeat n1 -1"), 1);
     ck_assert(!group_m(1)->is_there);
     owner.is_absent = false;
