@@ -8,6 +8,7 @@ import threading
 from common import Running, attempt, check, differ, krc, run
 from outputs import places
 from processes import PATIENCE, wait_until
+from proxy import Network
 
 OFFSET_COMMIT = 8
 PARTITIONS, RECORDS = 3, 2000
@@ -31,11 +32,8 @@ class Carrier:
         except OSError:
             pass  # it was closed
         if not self.is_held:
-            self.end()
-
-    def end(self):
-        for each in (self.near, self.far):
-            each.close()
+            for each in (self.near, self.far):
+                each.close()
 
     def ask(self):
         with self.near.makefile("rb") as requests:
@@ -54,30 +52,18 @@ class Carrier:
                 self.near.sendall(piece)
 
 
-class SlowNetwork:
-    """Listens where the broker says that it does, and holds one OffsetCommit back, whatever becomes
-    of the connection that it came on: which is closed then, if `cuts`."""
+class SlowNetwork(Network):
+    """Holds one OffsetCommit back, whatever becomes of the connection that it came on: which is
+    closed then, if `cuts`."""
 
     def __init__(self, broker, cuts):
-        self.broker, self.cuts = broker.proxied, cuts
-        self.bootstrap = f"127.0.0.1:{broker.proxy}"
-        self.listener = socket.create_server(("127.0.0.1", broker.proxy))
-        self.lock, self.commits, self.carriers = threading.Lock(), 0, []
+        super().__init__(broker.proxy, broker.proxied)
+        self.cuts, self.bootstrap = cuts, f"127.0.0.1:{broker.proxy}"
+        self.lock, self.commits = threading.Lock(), 0
         self.is_held, self.may_go, self.is_delivered = (threading.Event() for _ in range(3))
 
-    def __enter__(self):
-        threading.Thread(target=self.accept, daemon=True).start()
-        return self
-
-    def accept(self):
-        while True:
-            try:
-                near = self.listener.accept()[0]
-                far = socket.create_connection(("127.0.0.1", self.broker))
-            except OSError:
-                return  # closed, or the broker has gone
-            self.carriers.append(Carrier(self, near, far))
-            self.carriers[-1].begin()
+    def begin(self, near, far):
+        Carrier(self, near, far).begin()
 
     def is_the_one(self, request):
         if struct.unpack(">h", request[:2])[0] != OFFSET_COMMIT:
@@ -100,12 +86,9 @@ class SlowNetwork:
         check("what was held back is answered",
               None if self.is_delivered.wait(PATIENCE) else "it is not")
 
-    def __exit__(self, *_):
+    def __exit__(self, *how):
         self.may_go.set()
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        for carrier in self.carriers:
-            carrier.end()
+        super().__exit__(*how)
 
 
 def check_each_once(what, *outputs):

@@ -7,14 +7,13 @@ LEAST, MOST = 80_000, 300_000  # bytes that a connection carries before it break
 PIECES = 20_000  # of these the first come in small pieces
 
 
-class Proxy:
-    """Listens where the broker says that it does.  Of the connections every fourth stops carrying
-    anything, and is left open; the others are closed."""
+class Network:
+    """Listens where the broker says that it does."""
 
-    def __init__(self, port, broker, seed):
-        self.broker, self.random = broker, random.Random(seed)
+    def __init__(self, port, broker):
+        self.broker = broker
         self.listener = socket.create_server(("127.0.0.1", port))
-        self.sockets, self.broken = [], 0
+        self.sockets = []
 
     def __enter__(self):
         threading.Thread(target=self.accept, daemon=True).start()
@@ -28,9 +27,26 @@ class Proxy:
             except OSError:
                 return  # closed, or the broker has gone
             self.sockets += [near, far]
-            most = self.random.randrange(LEAST, MOST)
-            threading.Thread(target=self.carry, args=(near, far, 1 << 40), daemon=True).start()
-            threading.Thread(target=self.carry, args=(far, near, most), daemon=True).start()
+            self.begin(near, far)
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        for each in (self.listener, *self.sockets):
+            each.close()
+
+
+class Proxy(Network):
+    """Of the connections every fourth stops carrying anything, and is left open; the others are
+    closed."""
+
+    def __init__(self, port, broker, seed):
+        super().__init__(port, broker)
+        self.random, self.broken = random.Random(seed), 0
+
+    def begin(self, near, far):
+        most = self.random.randrange(LEAST, MOST)
+        threading.Thread(target=self.carry, args=(near, far, 1 << 40), daemon=True).start()
+        threading.Thread(target=self.carry, args=(far, near, most), daemon=True).start()
 
     def carry(self, source, to, most):
         """Until it breaks."""
@@ -50,8 +66,3 @@ class Proxy:
                 end.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass  # the other direction has shut it down
-
-    def __exit__(self, *_):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        for each in (self.listener, *self.sockets):
-            each.close()

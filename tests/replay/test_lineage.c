@@ -137,8 +137,8 @@ END_TEST
 /* ---- A model -------------------------------------------------------------------------------- */
 
 /* A group's offset, and sinks that each have one partition's records.  `has` is the truth of what
- * is in a sink's files once it has recovered.  A commit may reach the group after its sender has died,
- * and is taken as long as that is a member. */
+ * is in a sink's files once it has recovered.  A commit may reach the group after its sender has
+ * died, and is taken as long as that is a member. */
 enum { SINKS = 3, RECORDS = 2000 };
 
 static struct {
