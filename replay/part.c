@@ -108,10 +108,10 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
 static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
 {
     struct krc_replay_run *run = part->run;
+    struct krc_pending pending;
     if (part->joined.is_member)
         KRC_TRY(krc_replay_may_commit(part, error));
     KRC_TRY(krc_sink_flush(&part->sink, error));
-    struct krc_pending pending;
     struct krc_commit commit = {
         .ledger = &part->ledger,
         .point = *point,
@@ -147,6 +147,8 @@ static void become_writer(struct krc_replay_part *part)
         return;
     if (before != NULL && before != part)
         before->rc = krc_replay_commit(before, &before->why);
+    if (before != NULL && before->rc < 0)
+        krc_sink_roll_back(&before->sink);
     run->writer = part;
 }
 

@@ -154,7 +154,7 @@ static bool is_unanswered(int rc)
     return rc == KRC_E_IO || rc == KRC_E_TIMEOUT;
 }
 
-/* The group has not said yes; `why` is what it said.  1: it has taken the commit all the same. */
+/* The group has not said yes.  1: it has taken the commit all the same; 0: it has not. */
 static int find_out(struct krc_replay_part *part, const struct krc_pending *p,
                     const struct krc_commit_entry *entry, krc_error *error)
 {

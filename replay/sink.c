@@ -96,10 +96,16 @@ int krc_sink_open(struct krc_sink *sink, const struct krc_sink_run *run,
     return open_file(sink, error);
 }
 
-void krc_sink_close(struct krc_sink *sink)
+void krc_sink_roll_back(struct krc_sink *sink)
 {
     if (sink->in_transaction)
         krc_store_rollback(sink->run->store);
+    sink->in_transaction = false;
+}
+
+void krc_sink_close(struct krc_sink *sink)
+{
+    krc_sink_roll_back(sink);
     krc_outfile_free(&sink->file);
     if (sink->segment_folder >= 0)
         close(sink->segment_folder);

@@ -58,6 +58,7 @@ int krc_sink_rest(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
 /* All that was taken is on disk, or in the transaction that is to be committed. */
 int krc_sink_flush(struct krc_sink *sink, krc_error *error) KRC_MUST_USE;
 void krc_sink_committed(struct krc_sink *sink);
+void krc_sink_roll_back(struct krc_sink *sink); /* the transaction, if one is open */
 
 /* ---- Names of files: replay/names.c -------------------------------------------------------- */
 
