@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store.h"
 #include "tests/support/consume.h"
+#include "tests/support/joined.h"
 #include "tests/support/makelog.h"
 #include "tests/support/run.h"
-#include "tests/support/serve.h"
 #include "tests/support/tempdir.h"
 
 #define FIXTURES "tests/golden/fixtures/"
@@ -123,10 +124,10 @@ static int run(const struct job *job, struct krc_position *at)
     return rc;
 }
 
-static int count_reset(void *count, const char *group, const char *topic, int32_t partition,
+static int count_reset(void *count, const char *id, const char *topic, int32_t partition,
                        const struct krc_store_reset *reset)
 {
-    (void)group, (void)topic, (void)partition, (void)reset;
+    (void)id, (void)topic, (void)partition, (void)reset;
     ++*(int *)count;
     return 0;
 }
@@ -234,6 +235,62 @@ START_TEST(a_cluster)
 }
 END_TEST
 
+static int sum(const char *sql)
+{
+    int value = joined_query(sql);
+    return value < 0 ? 0 : value;
+}
+
+/* A member of a group dies of it somewhere, and the next run has everything, once.  Every
+ * MEMBER_STEP-th allocation, for each run takes its time. */
+enum { MEMBER_STEP = 3 };
+
+static bool look_with_memory(void *arg)
+{
+    long kept = allocations_left;
+    allocations_left = -1;
+    bool ends = joined_look(arg);
+    allocations_left = kept;
+    return ends;
+}
+
+static void check_member(bool is_classic)
+{
+    char to[560];
+    long failed = 0;
+    bool all = false;
+    int records = 3 * JOINED_RECORDS;
+    joined_begin(is_classic);
+    snprintf(to, sizeof to, "sqlite:%s", joined.database);
+    joined.options.to = to;
+    joined.options.stop = look_with_memory;
+    ck_assert_int_eq(mkdir(joined.out, 0700), 0);
+    for (long i = 0; !all; i += MEMBER_STEP) {
+        put_plain(&joined.p[i % 2], 1);
+        records++;
+        allocations_left = i;
+        int rc = krc_replay(joined.config, &joined.options, &joined.error);
+        all = allocations_left >= 0;
+        allocations_left = -1;
+        failed += rc < 0;
+        for (int m = 1; m <= GROUP_MEMBERS; m++)
+            if (group_m(m)->is_there) /* it could not even say goodbye: its session ends */
+                group_remove(m);
+        joined_ok(joined_replay());
+        ck_assert_int_eq(sum("SELECT count(*) FROM records"), records);
+        ck_assert_int_eq(sum("SELECT count(*) FROM pending"), 0);
+    }
+    ck_assert_int_gt(failed, 30 / MEMBER_STEP);
+    joined_end();
+}
+
+START_TEST(a_member)
+{
+    check_member(false);
+    check_member(true);
+}
+END_TEST
+
 static int count_one(void *count, const struct krc_transaction *transaction)
 {
     (void)transaction;
@@ -308,6 +365,6 @@ static void nothing(void)
 int main(void)
 {
     const TTest *const tests[] = {transactions, from_within_transactions, a_whole_data_folder,
-                                  old_wrappers, with_a_store, a_cluster, administration};
+                                  old_wrappers, with_a_store, a_cluster, a_member, administration};
     return run_tests("fault/alloc", tests, sizeof tests / sizeof *tests, nothing, nothing);
 }
