@@ -6,7 +6,7 @@ import random
 import tempfile
 
 from broker import compacted
-from common import attempt, check, differ, java_read, run
+from common import Running, attempt, check, differ, java_read, run
 from kafka import Broker, Helper
 from processes import java, start, wait_until
 
@@ -147,6 +147,22 @@ def check_onward(folder, brokers, helpers, sides, chance):
         check_read(partition, row, sides, read.get(partition, []))
 
 
+def check_busy(folder, brokers, helpers):
+    """A group that has members there is left alone, whoever they are."""
+    helpers[0]("commit", "busy", "mixed", 0, 1)
+    member = Running(folder, "busy", "read", "-q", "-f", "", "-b", brokers[1].bootstrap, "-t",
+                     "mixed", "-g", "busy", "--join", "-X", "client.id=diligent")
+    wait_until("a member", lambda: b"diligent" in run(
+        "offsets", "list", "-b", brokers[1].bootstrap, "-g", "busy").out)
+    before = run("offsets", "export", "-b", brokers[1].bootstrap, "-g", "busy").expect(0).out
+    migrate(brokers, "busy").expect(0)
+    migrate(brokers, "busy", "--execute").expect(1).expect_word("has members") \
+        .expect_word("diligent")
+    check("its offsets", differ([before], [
+        run("offsets", "export", "-b", brokers[1].bootstrap, "-g", "busy").expect(0).out]))
+    member.interrupt().expect(0)
+
+
 def check_read(partition, row, sides, read):
     got = {content(r) for r in read}
     there = {content(r) for r in sides.there.get(partition, [])}
@@ -172,3 +188,4 @@ def check_migrate():
         sides = read_sides(folder, helpers)
         attempt("groups in two clusters", check_groups, brokers, helpers, sides, chance)
         attempt("a group that goes on", check_onward, folder, brokers, helpers, sides, chance)
+        attempt("a group with members", check_busy, folder, brokers, helpers)
