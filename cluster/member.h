@@ -10,6 +10,7 @@
  *   member_consumer.c  requests and answers of KIP-848 (group.protocol=consumer)
  *   member_classic.c   of the classic protocol; roster.c makes the leader's plan
  *   group_commit.c     OffsetCommit, by a member or by nobody in particular
+ *   farewell.c         what is said to leave, by a member or for one that died
  *
  * Whoever reads the partitions, their owner, looks at `held` after each change of `news`, and
  * answers: krc_member_begun for a NEW one, krc_member_let_go for one to YIELD, once it is finished
