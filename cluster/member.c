@@ -1,4 +1,4 @@
-#include "cluster/member.h"
+#include "cluster/member_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "cluster/member.h"
+#include "cluster/member_parts.h"
 #include "cluster/roster.h"
 
 enum { SUBSCRIPTION_VERSION = KRC_SUBSCRIPTION_NEWEST };

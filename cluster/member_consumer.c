@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cluster/cluster.h"
-#include "cluster/member.h"
+#include "cluster/member_parts.h"
 
 /* ---- The answer ----------------------------------------------------------------------------- */
 

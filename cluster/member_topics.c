@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cluster/cluster.h"
-#include "cluster/member.h"
+#include "cluster/member_parts.h"
 
 /* Where a topic is among those, or would be. */
 static size_t place_of(const struct krc_membership *member, const char *topic, bool *found)
