@@ -238,12 +238,11 @@ static int replay_as_member(struct arguments *arguments, krc_error *error)
 
 static void tell_accounts(struct arguments *arguments)
 {
-    if (arguments->account_count > 0) {
+    if (arguments->account_count > 0)
         qsort(arguments->accounts, arguments->account_count, sizeof *arguments->accounts,
               compare_accounts);
-        arguments->lossy |= cmd_tell_accounts(&arguments->source, arguments->accounts,
-                                              arguments->account_count);
-    }
+    arguments->lossy |= cmd_tell_accounts(&arguments->source, arguments->accounts,
+                                          arguments->account_count);
     for (size_t i = 0; i < arguments->account_count; i++)
         free(arguments->names[i]);
     free(arguments->names);
