@@ -183,7 +183,7 @@ static int run(struct arguments *arguments, krc_error *error)
     options->result = on_result;
     options->failure = on_failure;
     options->stop = on_stop;
-    if (options->follow && cmd_selects_more(&arguments->source.selection))
+    if (options->follow && !options->join && cmd_selects_more(&arguments->source.selection))
         options->wants = on_found;
     cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
     arguments->taken_at_ms = cmd_clock_ms();

@@ -668,8 +668,8 @@ typedef struct krc_replay_options {
     size_t topic_count;
     bool (*stop)(void *arg); /* asked several times a second: true ends.  Following, what was taken
                                 is committed; else the next call goes on from the last commit */
-    bool (*wants)(void *arg, const char *topic, int32_t partition); /* following: whether to add a
-                                partition that was found meanwhile */
+    bool (*wants)(void *arg, const char *topic, int32_t partition); /* following, and no member:
+                                whether to add a partition that was found meanwhile */
     void *arg; /* for the callbacks, any of which may be NULL; they come one at a time, with
                   `jobs` above 1 from any thread */
     void (*progress)(void *arg, const struct krc_replay_progress *progress);

@@ -203,12 +203,14 @@ static bool is_wanted(struct krc_replay_run *run, const char *topic, int32_t par
     return wanted;
 }
 
-/* Following: partitions that were made meanwhile, from their beginning. */
+/* Following: partitions that were made meanwhile, from their beginning; a group gives its members
+ * theirs. */
 static void begin_new_parts(struct krc_replay_job *job)
 {
     const krc_replay_options *options = job->run->options;
     const struct krc_topics *topics = &job->net->cluster.topics;
-    if (options->wants == NULL || !options->follow || job->seen_changes == topics->changes)
+    bool looks = options->follow && !options->join && options->wants != NULL;
+    if (!looks || job->seen_changes == topics->changes)
         return;
     job->seen_changes = topics->changes;
     for (size_t i = 0; i < topics->count; i++)

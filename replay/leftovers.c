@@ -147,8 +147,9 @@ static void judge(struct krc_replay_run *run, struct leftover *l,
         break;
     }
     if (now->offset >= 0)
-        snprintf(why, sizeof why, "it has %lld now, by somebody who does not say whose the offsets "
-                 "before are", (long long)now->offset);
+        snprintf(why, sizeof why, "it has %lld now, and %s", (long long)now->offset,
+                 lineage.count > 0 ? "does not say any more whose offsets so far back were"
+                                   : "by somebody who does not say whose the offsets before are");
     cannot_tell_ever(run, l, KRC_E_MISMATCH, why);
 }
 

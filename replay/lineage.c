@@ -105,10 +105,10 @@ const struct krc_stretch *krc_lineage_owner(const struct krc_lineage *lineage, i
 }
 
 /* A stretch of which no commit was taken is in no lineage: the group is still where it began, or
- * somebody else has begun there. */
+ * somebody else has begun there, or behind it, where that was the group's begin. */
 static bool was_never_taken(const struct krc_lineage *lineage, int64_t committed, int64_t stretch)
 {
-    bool covered = false;
+    bool covered = lineage->count > 0 && !lineage->is_cut;
     for (int i = 0; i < lineage->count; i++)
         covered |= lineage->stretches[i].from <= stretch;
     return committed == stretch || (committed > stretch && covered);

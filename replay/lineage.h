@@ -7,7 +7,8 @@
  * Each entry is a stretch: the sink (16 hexadecimal digits) that took the partition over at that
  * offset, and had it until the next entry's; the last one has it up to the committed offset.  So a
  * sink that died before it heard whether its last commit was taken can find out later, however far
- * others have come by then.
+ * others have come by then.  Where the first entry is not where the group began, "..." stands before
+ * it.
  */
 #ifndef KRC_REPLAY_LINEAGE_H
 #define KRC_REPLAY_LINEAGE_H
@@ -22,7 +23,7 @@ struct krc_lineage {
         int64_t from;
     } stretches[KRC_LINEAGE_MOST];
     int count;
-    bool is_cut; /* there were older ones */
+    bool is_cut; /* there were older ones, or others who do not say what they had */
 };
 
 /* What a committed offset's metadata says; of another text: nothing. */

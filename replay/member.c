@@ -135,6 +135,8 @@ static void begin(struct krc_replay_job *job, struct krc_held *held,
                                           .topic_id = committed->topic_id},
                                 .stretch = -1};
     krc_lineage_read(&joined.lineage, committed->metadata);
+    if (joined.lineage.count == 0 && committed->offset >= 0)
+        joined.lineage.is_cut = true; /* somebody was here before */
     krc_member_begun(held);
     krc_replay_begin_part(job, held->topic, held->partition, KRC_STORED, KRC_NO_END, &joined);
 }

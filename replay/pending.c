@@ -154,6 +154,13 @@ static bool is_unanswered(int rc)
     return rc == KRC_E_IO || rc == KRC_E_TIMEOUT;
 }
 
+/* What is to end is not to try for ever. */
+static bool may_try_again(const struct krc_replay_run *run)
+{
+    enum { TRIES = 3 };
+    return run->options->follow || run->unanswered < TRIES;
+}
+
 /* The group has not said yes.  1: it has taken the commit all the same; 0: it has not. */
 static int find_out(struct krc_replay_part *part, const struct krc_pending *p,
                     const struct krc_commit_entry *entry, krc_error *error)
@@ -177,6 +184,7 @@ int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoc
     entry.metadata = text;
     int rc = krc_replay_commit_to_group(part, &entry, &why);
     free(text);
+    run->unanswered = is_unanswered(rc) ? run->unanswered + 1 : 0;
     if (rc >= 0)
         return krc_replay_settle(run, &p, true, error);
     int taken = find_out(part, &p, &entry, error);
@@ -184,5 +192,5 @@ int krc_replay_decide(struct krc_replay_part *part, int64_t offset, int32_t epoc
         return taken < 0 ? taken : KRC_OK;
     if (error != NULL)
         *error = why;
-    return is_unanswered(rc) ? KRC_E_FENCED : rc;
+    return is_unanswered(rc) && may_try_again(run) ? KRC_E_FENCED : rc;
 }

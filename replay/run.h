@@ -27,6 +27,7 @@ struct krc_replay_run {
     atomic_bool could_not_inform; /* the group, whose coordinator does not answer */
     int64_t records_left;  /* that the output may take; KRC_NO_END */
     bool told_unprotected;
+    int unanswered; /* a member's commits, in a row */
     char sink_id[KRC_SINK_ID + 1]; /* of a member's output (replay/lineage.h) */
     struct krc_replay_progress progress;
     int rc; /* the first failure */

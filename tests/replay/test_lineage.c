@@ -107,7 +107,8 @@ START_TEST(verdicts)
         {"krc1 " B "@70", 200, 0, 50, 90, KRC_UNDECIDABLE},
         {"krc1 " A "@0 " B "@70", 200, 0, 50, 90, KRC_UNDECIDABLE},
         {"krc1 ... " B "@500 " C "@600", 700, 0, 50, 90, KRC_UNDECIDABLE},
-        {"krc1 " B "@500", 700, 400, -1, 450, KRC_UNDECIDABLE},
+        {"krc1 ... " B "@500", 700, 400, -1, 450, KRC_UNDECIDABLE},
+        {"krc1 " B "@500", 700, 400, -1, 450, KRC_NOT_TAKEN}, /* retention had come that far */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         read_text(cases[i].text);

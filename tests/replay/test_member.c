@@ -60,11 +60,24 @@ BOTH(a_commit_whose_answer_is_lost)
 /* It has not. */
 BOTH(a_commit_that_is_lost)
 {
-    serve_lose(KRC_API_OFFSET_COMMIT);
+    serve_lose(KRC_API_OFFSET_COMMIT, 1);
     joined_ok(joined_replay());
     joined_expect_all();
     check_says(joined.notes, "OffsetCommit is not answered");
     ck_assert_int_ge(group.next_id, 2);
+    (void)is_classic;
+}
+
+/* What is to end does not try for ever. */
+BOTH(commits_that_are_always_lost)
+{
+    serve_lose(KRC_API_OFFSET_COMMIT, 1000);
+    ck_assert_int_eq(joined_replay(), KRC_E_IO);
+    check_says(joined.error.message, "OffsetCommit is not answered");
+    ck_assert_int_eq(serve_requests(KRC_API_OFFSET_COMMIT), 3);
+    serve_lose(KRC_API_OFFSET_COMMIT, 0);
+    joined_ok(joined_replay());
+    joined_expect_all();
     (void)is_classic;
 }
 
@@ -224,6 +237,50 @@ START_TEST(offsets_that_were_asked_for_before)
 }
 END_TEST
 
+/* ---- Partitions that the group gives to others ---------------------------------------------- */
+
+static bool wants_all(void *arg, const char *topic, int32_t partition)
+{
+    (void)arg, (void)topic, (void)partition;
+    return true;
+}
+
+static void make_another(void)
+{
+    if (serve_requests(KRC_API_OFFSET_COMMIT) == 0)
+        return;
+    serve_lock();
+    world.topics[0].count = 3;
+    put_plain(&joined.p[2], JOINED_RECORDS);
+    serve_unlock();
+    joined.script = NULL;
+}
+
+static bool stop_after_metadata(void *arg)
+{
+    static int seen;
+    if (joined.script != NULL)
+        seen = serve_requests(KRC_API_METADATA);
+    return joined_look(arg) ||
+           (joined.script == NULL && serve_requests(KRC_API_METADATA) > seen + 5);
+}
+
+/* It is not ours before the group says so. */
+START_TEST(a_partition_that_is_made_meanwhile)
+{
+    begin(false);
+    joined_set("metadata.max.age.ms", "50");
+    joined.options.follow = true;
+    joined.options.wants = wants_all;
+    joined.options.stop = stop_after_metadata;
+    joined.script = make_another;
+    joined_ok(joined_replay());
+    joined_expect_file("t-2.00000000000000000000.jsonl", 0, 0);
+    ck_assert_ptr_null(strstr(joined.notes, "t-2"));
+    end();
+}
+END_TEST
+
 /* ---- The coordinator is gone ---------------------------------------------------------------- */
 
 static bool ends;
@@ -284,11 +341,13 @@ int main(void)
     const TTest *const cases[] = {reads_commits_and_leaves,
                                   a_commit_whose_answer_is_lost,
                                   a_commit_that_is_lost,
+                                  commits_that_are_always_lost,
                                   a_replay_that_was_killed,
                                   a_session_that_has_ended,
                                   a_table_whose_commit_is_refused,
                                   a_partition_that_cannot_be_read,
                                   offsets_that_were_asked_for_before,
+                                  a_partition_that_is_made_meanwhile,
                                   a_coordinator_that_is_gone,
                                   another_has_our_instance_id};
     return run_tests("replay/member", cases, sizeof cases / sizeof *cases, nothing, nothing);

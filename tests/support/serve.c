@@ -35,6 +35,7 @@ static struct {
     struct client clients[CLIENTS];
     int requests[KRC_API_COUNT];
     enum krc_api_name held, lost, unheard;
+    int lost_times;
 } serve = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static int64_t now_ms(void)
@@ -74,10 +75,11 @@ void serve_hold(enum krc_api_name api)
     serve_unlock();
 }
 
-void serve_lose(enum krc_api_name api)
+void serve_lose(enum krc_api_name api, int times)
 {
     serve_lock();
     serve.lost = api;
+    serve.lost_times = times;
     serve_unlock();
 }
 
@@ -152,10 +154,8 @@ static void take_request(struct client *c)
     c->api = c->request.frame.api;
     c->came_ms = now_ms();
     serve.requests[c->request.frame.api]++;
-    if (c->request.frame.api != serve.lost)
-        return;
-    serve.lost = KRC_API_COUNT;
-    end_client(c);
+    if (c->request.frame.api == serve.lost && serve.lost_times-- > 0)
+        end_client(c);
 }
 
 static void answer(struct client *c)

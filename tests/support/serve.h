@@ -24,8 +24,8 @@ int serve_requests(enum krc_api_name api);
 /* What is done for an API is not told for a while; KRC_API_COUNT: all is again. */
 void serve_hold(enum krc_api_name api);
 
-/* The next request of an API, or its answer, is lost, and the connection ends. */
-void serve_lose(enum krc_api_name api);
+/* The next requests of an API, or the next answer, are lost, and the connection ends each time. */
+void serve_lose(enum krc_api_name api, int times);
 void serve_lose_answer(enum krc_api_name api);
 
 /* Ends all connections. */
