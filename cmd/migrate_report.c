@@ -1,6 +1,7 @@
 /*
  * A line is
- *     {"group":…,"to":…,"toGroup":…,"topic":…,"partition":…,"fromOffset":…,     which partition
+ *     {"group":…,"from":…,"to":…,"toGroup":…,"topic":…,"topicId":…,             which partition
+ *      "toTopicId":…,"partition":…,"fromOffset":…,
  *      "toOffset":…,"verdict":…,"committed":…,                                  what became of it
  *      "recordOffset":…,"before":…,"after":…,"byNeighbours":…,"timestampsLeftOut":…,"again":…,
  *      "evidence":…}                                                            why
@@ -36,14 +37,29 @@ static void print_truth(const char *name, bool truth, FILE *out)
     fprintf(out, "\"%s\":%s,", name, truth ? "true" : "false");
 }
 
+/* In hexadecimal; null where it is not known. */
+static void print_id(const char *name, const struct krc_uuid *id, FILE *out)
+{
+    static const struct krc_uuid unknown;
+    bool is_known = memcmp(id, &unknown, sizeof unknown) != 0;
+    fprintf(out, is_known ? "\"%s\":\"" : "\"%s\":null,", name);
+    for (size_t i = 0; is_known && i < sizeof id->bytes; i++)
+        fprintf(out, "%02x", id->bytes[i]);
+    if (is_known)
+        fputs("\",", out);
+}
+
 static void print_partition(const struct migrate_report *report,
                             const struct migrate_entry *entry, FILE *out)
 {
     putc('{', out);
     print_text("group", report->from_group, out);
+    print_text("from", report->from, out);
     print_text("to", report->to, out);
     print_text("toGroup", report->to_group, out);
     print_text("topic", entry->row->topic, out);
+    print_id("topicId", &entry->topic_id, out);
+    print_id("toTopicId", &entry->to_topic_id, out);
     print_number("partition", entry->row->partition, out);
     print_number("fromOffset", entry->row->offset, out);
 }
@@ -92,6 +108,16 @@ static int read_file(struct migrate_report *report, FILE *in, krc_error *error)
     return ferror(in) ? fail(report, "read", error) : KRC_OK;
 }
 
+/* What is appended to something else would spoil it. */
+static int check_text(const struct migrate_report *report, krc_error *error)
+{
+    static const char beginning[] = "{\"group\":";
+    if (report->text[0] == '\0' || strncmp(report->text, beginning, sizeof beginning - 1) == 0)
+        return KRC_OK;
+    return cmd_error(error, KRC_E_MISMATCH, "%s is no report of a migration: name another file",
+                     report->path);
+}
+
 /* A line that a run had no time to end is ended. */
 static void end_line(const struct migrate_report *report)
 {
@@ -108,6 +134,8 @@ int report_open(struct migrate_report *report, krc_error *error)
     if (report->out == NULL)
         return fail(report, "open", error);
     int rc = read_file(report, report->out, error);
+    if (rc == KRC_OK)
+        rc = check_text(report, error);
     if (rc == KRC_OK)
         end_line(report);
     return rc;

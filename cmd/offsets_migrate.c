@@ -145,16 +145,19 @@ static int list_entries(struct migrate *m)
 static int look_up(struct migrate *m, struct migrate_entry *entry)
 {
     const struct krc_committed *row = entry->row;
+    int rc = load_topic(&m->from, row->topic, &m->error);
+    if (rc == KRC_OK)
+        rc = load_topic(&m->to, row->topic, &m->error);
+    if (rc < 0)
+        return rc;
+    entry->topic_id = topic_id_of(&m->from, row->topic);
+    entry->to_topic_id = topic_id_of(&m->to, row->topic);
     report_recall(&m->report, entry);
     if (entry->was_reported)
         return KRC_OK;
     entry->result = (struct krc_migration){.topic = row->topic, .partition = row->partition,
                                            .topic_id = row->topic_id, .committed = row->offset};
-    int rc = load_topic(&m->from, row->topic, &m->error);
-    if (rc == KRC_OK)
-        rc = load_topic(&m->to, row->topic, &m->error);
-    if (rc == KRC_OK)
-        rc = krc_migrate(m->from.handle, m->to.handle, &m->options, &entry->result, &m->error);
+    rc = krc_migrate(m->from.handle, m->to.handle, &m->options, &entry->result, &m->error);
     return rc < 0 ? rc : report_add(&m->report, entry, &m->error);
 }
 
@@ -310,6 +313,7 @@ static int run(struct migrate *m)
 {
     m->report.from_group = m->from.group;
     m->report.to_group = m->to.group;
+    m->report.from = m->from.name != NULL ? m->from.name : m->from.store;
     m->report.to = m->to.store != NULL ? m->to.store : m->to.name;
     int rc = migrate(m);
     report_close(&m->report);

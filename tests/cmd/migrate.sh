@@ -131,6 +131,13 @@ txns 0 72 72 exact 0 $found" "$dry" $from -t txns:0 $to --report "$dir/report"
 expect 0 "$title
 txns 1 33 33 exact 0 $found" "$dry" $from -t txns:1 $to --to-group other --report "$dir/report"
 
+# so is a topic that was made again, on either side
+for other in 's/"topicId":"../"topicId":"00/' 's/"toTopicId":null/"toTopicId":"00"/'; do
+    sed "$other" "$dir/report" >"$dir/again"
+    expect 0 "$title
+txns 1 33 33 exact 0 $found" "$dry" $from -t txns:1 $to --report "$dir/again"
+done
+
 # ---- a group that is further on stays, but by force
 sqlite3 "$dir/to.db" 'UPDATE offsets SET offset = 100 WHERE partition = 0'
 expect 3 "$title
@@ -147,6 +154,10 @@ sql "$dir/to.db" "SELECT DISTINCT reason FROM resets" 'migrated by the user'
 "$KRC" read -q -d "$copy" -t txns --store "$dir/to.db" -g billing -f '%p %o %s\n' >"$dir/there"
 same 'records' "$(cat "$dir/here")" "$(cat "$dir/there")"
 
+echo hello >"$dir/hello"
+expect 1 '' 'krc: DIR/hello is no report of a migration: name another file' \
+    $from $to --report "$dir/hello"
+same 'and stays' 'hello' "$(cat "$dir/hello")"
 expect 1 '' 'krc: cannot open the report DIR/none/report: No such file or directory' \
     $from $to --report "$dir/none/report"
 echo "tests/cmd/migrate.sh: $checks checks passed"
