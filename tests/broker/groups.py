@@ -142,6 +142,31 @@ def check_chaos(folder, bootstrap, chaos, want):
           differ(want, sorted(place for member in members for place in places(member.to))))
 
 
+def check_grown(folder, bootstrap, helper, protocol):
+    """A partition that is made while members follow is read by one of them."""
+    topic = f"grown-{protocol}"
+    outputs = [f"{folder}/{topic}-{i}" for i in range(2)]
+
+    def written():
+        return sorted(place for to in outputs if os.path.isdir(to) for place in places(to))
+
+    helper("create", topic, 2)
+    for partition in range(2):
+        helper("send", topic, partition, 0, 100, 20)
+    members = [Running(folder, f"{topic}-{i}", "replay", "-q", "-b", bootstrap, "-t", topic, "-g",
+                       topic, "--join", "--follow", "--to", to, "-X", "metadata.max.age.ms=500",
+                       *PROTOCOLS[protocol][0]) for i, to in enumerate(outputs)]
+    wait_until("the records before", lambda: len(written()) >= 200)
+    helper("partitions", topic, 3)
+    for partition in range(3):
+        helper("send", topic, partition, 100, 100, 20)
+    wait_until("the records after", lambda: len(written()) >= 500)
+    for member in members:
+        member.interrupt().expect(0)
+    check(f"each record once, {topic}", differ(
+        [(p, o) for p, most in enumerate((200, 200, 100)) for o in range(most)], written()))
+
+
 # ---- krc and Kafka's consumer in one group
 
 def java_member(folder, bootstrap, group, protocol):
@@ -254,6 +279,9 @@ def check_groups():
             attempt(f"krc and Kafka's consumer in one group, {protocol}", check_mixed, folder,
                     broker.bootstrap, helper, protocol)
         attempt("a late member", check_late, broker.bootstrap)
+        for protocol in ("consumer", "cooperative-sticky"):
+            attempt(f"a partition that is made, {protocol}", check_grown, folder,
+                    broker.bootstrap, helper, protocol)
         attempt("commits that come late", check_late_commits, folder, broker, helper, PROTOCOLS)
         want = load(helper, folder)
         for chaos in CHAOS:
