@@ -84,8 +84,8 @@ void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t 
 /* Says what is to be known of a topic ("": of none). */
 void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text);
 
-/* Whether no broker was ever known and each server has refused, or speaks something else, several times
- * in a row. */
+/* Whether no broker was ever known and each server has refused, or speaks something else, several
+ * times in a row. */
 bool krc_cluster_hopeless(const struct krc_cluster *cluster);
 
 /* A connection to a broker that denied us, or is not who it should be, since this

@@ -86,8 +86,8 @@ static int16_t worse(int16_t a, int16_t b)
 static int16_t take_entries(struct krc_group_commit *commit, struct krc_cluster *cluster,
                             const struct krc_offset_commit_response *r, int16_t version)
 {
-    for (size_t i = 0; i < commit->count; i++)
-        commit->entries[i].error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR; /* of which nothing is said */
+    for (size_t i = 0; i < commit->count; i++) /* what nothing is said of */
+        commit->entries[i].error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR;
     for (int32_t t = 0; t < r->topic_count; t++) {
         const struct krc_topic *topic = version >= 10
                                             ? krc_topic_find_id(cluster, &r->topics[t].id)

@@ -383,7 +383,7 @@ static void send_bytes(void *io, struct krc_conn *conn, const uint8_t *bytes, si
 
 /* ---- Turns ---------------------------------------------------------------------------------- */
 
-static void run(struct krc_loop *loop, int64_t deadline_ms, bool for_records)
+void krc_loop_turn(struct krc_loop *loop, int64_t deadline_ms, bool for_records)
 {
     int64_t next_ms = tick(loop);
     bool ready = for_records && krc_remote_first_ready(loop->cluster) != NULL;
@@ -391,16 +391,6 @@ static void run(struct krc_loop *loop, int64_t deadline_ms, bool for_records)
     set_timer(loop, krc_sooner(next_ms, deadline_ms));
     uv_run(loop->uv, waits ? UV_RUN_ONCE : UV_RUN_NOWAIT);
     tick(loop);
-}
-
-void krc_loop_run(struct krc_loop *loop, int64_t deadline_ms)
-{
-    run(loop, deadline_ms, true);
-}
-
-void krc_loop_wait(struct krc_loop *loop, int64_t deadline_ms)
-{
-    run(loop, deadline_ms, false);
 }
 
 static void on_idle(uv_idle_t *idle)

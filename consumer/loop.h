@@ -21,12 +21,20 @@ int krc_loop_open(struct krc_loop **loop, struct uv_loop_s *uv, struct krc_clust
  * moment, until `closed` is called. */
 void krc_loop_close(struct krc_loop *loop, void (*closed)(void *arg), void *arg);
 
-/* Its own loop: carries what there is, and, where no records are ready to be read, waits until the
- * deadline, or until something has come; INT64_MAX: for ever. */
-void krc_loop_run(struct krc_loop *loop, int64_t deadline_ms);
+/* Its own loop: carries what there is, and waits until the deadline, or until something has come;
+ * INT64_MAX: for ever.  For records it does not wait where some are ready to be read. */
+void krc_loop_turn(struct krc_loop *loop, int64_t deadline_ms, bool for_records);
 
-/* The same for what is no records: that there are some is no reason not to wait. */
-void krc_loop_wait(struct krc_loop *loop, int64_t deadline_ms);
+static inline void krc_loop_run(struct krc_loop *loop, int64_t deadline_ms)
+{
+    krc_loop_turn(loop, deadline_ms, true);
+}
+
+/* For anything else: that there are records is no reason not to wait. */
+static inline void krc_loop_wait(struct krc_loop *loop, int64_t deadline_ms)
+{
+    krc_loop_turn(loop, deadline_ms, false);
+}
 
 /* The clock of it, which never goes back. */
 int64_t krc_loop_now_ms(void);
