@@ -126,7 +126,8 @@ int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, 
             .from = sqlite3_column_type(row, 5) == SQLITE_NULL ? -1 : sqlite3_column_int64(row, 5),
             .to = sqlite3_column_int64(row, 6),
         };
-        told = each(arg, &pending);
+        bool has_texts = pending.topic != NULL && pending.member_id != NULL;
+        told = has_texts ? each(arg, &pending) : krc_fail_nomem(error, 1);
         rc = SQLITE_OK;
     }
     if (rc != SQLITE_OK && rc != SQLITE_DONE)
