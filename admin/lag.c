@@ -87,9 +87,7 @@ static int ask_offsets(struct measuring *m)
 /* Offsets of a topic that was deleted say nothing of another one with its name. */
 static void judge_topic(struct krc_lag *lag, const struct krc_partition *partition)
 {
-    lag->is_recreated = !krc_uuid_is_zero(&lag->topic_id) &&
-                        !krc_uuid_is_zero(&partition->topic_id) &&
-                        !krc_uuid_equal(&lag->topic_id, &partition->topic_id);
+    lag->is_recreated = krc_uuid_differs(&lag->topic_id, &partition->topic_id);
 }
 
 /* Both are sorted alike. */

@@ -273,8 +273,7 @@ static bool is_same_log(const struct migrating *g)
 static bool is_another_topic(const struct migrating *g)
 {
     const struct krc_uuid *id = &g->from.found.topic_id;
-    return !krc_uuid_is_zero(&g->m->topic_id) && !krc_uuid_is_zero(id) &&
-           !krc_uuid_equal(&g->m->topic_id, id);
+    return krc_uuid_differs(&g->m->topic_id, id);
 }
 
 /* Folders may be one broker's, which has some of the partitions alone. */

@@ -24,4 +24,10 @@ static inline bool krc_uuid_is_zero(const struct krc_uuid *id)
     return krc_uuid_equal(id, &zero);
 }
 
+/* As far as is known: one that is not may be any. */
+static inline bool krc_uuid_differs(const struct krc_uuid *a, const struct krc_uuid *b)
+{
+    return !krc_uuid_is_zero(a) && !krc_uuid_is_zero(b) && !krc_uuid_equal(a, b);
+}
+
 #endif

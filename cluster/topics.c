@@ -259,11 +259,6 @@ static int32_t count_partitions(const struct krc_metadata_topic *from)
     return count <= from->partition_count ? count : 0;
 }
 
-static bool is_same_id(const struct krc_uuid *a, const struct krc_uuid *b)
-{
-    return krc_uuid_is_zero(a) || krc_uuid_is_zero(b) || krc_uuid_equal(a, b);
-}
-
 /* A topic that was made again with fewer partitions. */
 static void note_missing_partitions(struct krc_cluster *cluster, struct krc_topic *topic,
                                     int32_t count)
@@ -297,7 +292,7 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
         return;
     int32_t count = count_partitions(from);
     topic->is_internal = from->is_internal;
-    if (!is_same_id(&topic->id, &from->id)) {
+    if (krc_uuid_differs(&topic->id, &from->id)) {
         note_missing_partitions(cluster, topic, count);
         forget_leaders(topic);
     }

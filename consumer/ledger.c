@@ -64,8 +64,7 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
                                 .settled = row.settled};
     ledger->history = row.history;
     ledger->base = row.account;
-    if (!follows && !krc_ledger_unprotected(ledger, start) &&
-        !krc_uuid_equal(&row.topic_id, &place->topic_id))
+    if (!follows && krc_uuid_differs(&row.topic_id, &place->topic_id))
         begin_history(ledger);
     return 1;
 }

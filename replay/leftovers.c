@@ -105,7 +105,7 @@ static int is_same_topic(struct krc_replay_run *run, const struct leftover *l,
     struct krc_stored row;
     int rc = krc_store_load(run->target.db, krc_store_group(run->config), l->topic,
                             l->pending.partition, &row, error);
-    return rc <= 0 ? rc : !krc_replay_is_another(topic, &row.topic_id);
+    return rc <= 0 ? rc : !krc_uuid_differs(&topic->id, &row.topic_id);
 }
 
 static struct krc_topic *find_topic(struct krc_replay_run *run, struct leftover *l)

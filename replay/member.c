@@ -71,8 +71,7 @@ static int compare(const struct krc_replay_part *part, const struct krc_start *s
     int64_t offset = joined->start.offset, to = stored->found ? stored->offset : -1;
     int64_t reach = krc_lineage_reach(&joined->lineage, us, offset);
     const struct krc_stretch *owner = krc_lineage_owner(&joined->lineage, to - 1, offset);
-    if (stored->found && !krc_ledger_unprotected(&part->ledger, stored) &&
-        !krc_uuid_equal(&stored->topic_id, &part->place.topic_id))
+    if (stored->found && krc_uuid_differs(&stored->topic_id, &part->place.topic_id))
         return refuse_topic(part, error);
     if (stored->found && (!joined->start.found || offset < to))
         return refuse_back(part, to, error);

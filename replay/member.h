@@ -22,7 +22,6 @@
 struct krc_replay_run;
 struct krc_replay_part;
 struct krc_commit_entry;
-struct krc_topic;
 
 /* Of a partition that the group gave. */
 struct krc_joined {
@@ -67,9 +66,6 @@ int krc_replay_may_commit(const struct krc_replay_part *part, krc_error *error) 
 int64_t krc_replay_stretch(const struct krc_replay_part *part);
 
 /* ---- Between pending.c and leftovers.c ------------------------------------------------------- */
-
-/* Whether ids tell that a topic is another one, which has taken the name. */
-bool krc_replay_is_another(const struct krc_topic *topic, const struct krc_uuid *id);
 
 /* Finds out what became of the part's pending commit: 1 taken, 0 not, or an error. */
 int krc_replay_find_out(struct krc_replay_part *part, krc_error *error) KRC_MUST_USE;

@@ -66,7 +66,7 @@ int krc_replay_cut(struct krc_replay_run *run, const struct krc_place *place, kr
 /* ---- Confirmed or put back ------------------------------------------------------------------ */
 
 static int settle_rows(struct krc_replay_run *run, const struct krc_pending *p, bool taken,
-                     krc_error *error)
+                       krc_error *error)
 {
     struct krc_store *store = run->target.db;
     if (taken)
@@ -98,12 +98,6 @@ int64_t krc_replay_stretch(const struct krc_replay_part *part)
 }
 
 /* Another topic that has the name now has other offsets. */
-bool krc_replay_is_another(const struct krc_topic *topic, const struct krc_uuid *id)
-{
-    return !krc_uuid_is_zero(&topic->id) && !krc_uuid_is_zero(id) &&
-           !krc_uuid_equal(&topic->id, id);
-}
-
 static int find_topic(const struct krc_replay_part *part, struct krc_topic **topic,
                       krc_error *error)
 {
@@ -112,7 +106,7 @@ static int find_topic(const struct krc_replay_part *part, struct krc_topic **top
     if (*topic == NULL)
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no partition %s-%d any more",
                         place->topic, (int)place->partition);
-    if (krc_replay_is_another(*topic, &place->topic_id))
+    if (krc_uuid_differs(&(*topic)->id, &place->topic_id))
         return krc_fail(error, KRC_E_RECREATED, "%s was deleted and made again: its offsets are "
                         "not committed to group %s", place->topic, part->run->config->group_id);
     return KRC_OK;

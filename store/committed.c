@@ -157,8 +157,7 @@ int krc_committed_load(krc_committed_list *list, const char *store, const char *
 /* Whether offsets of the row's are not those of the topic that is stored: it was made again. */
 static bool is_another_topic(const struct krc_stored *stored, const struct krc_committed *row)
 {
-    return !krc_uuid_is_zero(&stored->topic_id) && !krc_uuid_is_zero(&row->topic_id) &&
-           !krc_uuid_equal(&stored->topic_id, &row->topic_id);
+    return krc_uuid_differs(&stored->topic_id, &row->topic_id);
 }
 
 /* The position that a row asks for, given the one there is. */
