@@ -30,6 +30,7 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
 
 void krc_cluster_close(struct krc_cluster *cluster)
 {
+    cluster->note = NULL; /* that nothing is answered any more is no news */
     krc_member_close(cluster->member);
     while (cluster->remotes.count > 0)
         krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);

@@ -72,6 +72,9 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
                      krc_error *error) KRC_MUST_USE;
 int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_t port,
                            krc_error *error) KRC_MUST_USE;
+
+/* Ends all connections.  Requests in flight are answered as lost meanwhile, so whatever they refer
+ * to is freed after this; no note is raised. */
 void krc_cluster_close(struct krc_cluster *cluster);
 
 /* Does what is due, and returns when to come again (INT64_MAX: only when something arrives).  The

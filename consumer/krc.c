@@ -126,11 +126,11 @@ void krc_close(krc *handle)
     free_batches(handle);
     for (size_t i = 0; i < handle->part_count; i++)
         krc_part_free(handle->parts[i]);
+    krc_net_close(handle->net); /* before what its answers and notes are put into */
     free(handle->parts);
     free(handle->events);
     krc_subscriptions_free(handle);
     krc_store_close(handle->store);
-    krc_net_close(handle->net);
     krc_log_places_free(&handle->places);
     krc_codecs_free(handle->codecs);
     krc_config_free(handle->config);

@@ -224,7 +224,8 @@ typedef struct krc krc;
  */
 KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_MUST_USE;
 
-/* Ends a consumer.  Batches that were not released are released.  Commits nothing. */
+/* Ends a consumer, whatever is under way.  Batches that were not released are released.  Commits
+ * nothing; the callback of a krc_commit_async that is under way is not called. */
 KRC_API void krc_close(krc *krc);
 
 /* Ends a wait in krc_poll, which returns 0.  From any thread, and from a signal handler. */

@@ -282,30 +282,37 @@ static int find_source(struct krc_replay_run *run, krc_error *error)
                                config->log_dir_count, config->format_07, error);
 }
 
+static int run_all(struct krc_replay_run *run, krc_error *error)
+{
+    raise_descriptor_limit();
+    int rc = prepare(run, error);
+    if (rc >= 0) {
+        krc_committer_init(&run->committer, run->target.db, krc_store_group(run->config));
+        rc = run->options->recover ? KRC_OK : work_together(run, error);
+        krc_committer_free(&run->committer);
+        if (rc >= 0 && run->rc < 0 && error != NULL)
+            *error = run->error;
+        if (rc >= 0)
+            rc = run->rc;
+        if (rc >= 0)
+            rc = krc_target_checkpoint(&run->target, error);
+    }
+    krc_insert_close(run->sinks.insert);
+    krc_target_close(&run->target);
+    return rc;
+}
+
 int krc_replay(const krc_config *config, const krc_replay_options *options, krc_error *error)
 {
     KRC_TRY(check_source(config, options, error));
     KRC_TRY(check_options(config, options, error));
     struct krc_replay_run run = {.config = config, .options = options};
-    KRC_TRY(find_source(&run, error));
-    pthread_mutex_init(&run.mutex, NULL);
-    raise_descriptor_limit();
-    int rc = prepare(&run, error);
-    if (rc >= 0) {
-        krc_committer_init(&run.committer, run.target.db, krc_store_group(config));
-        rc = options->recover ? KRC_OK : work_together(&run, error);
-        krc_committer_free(&run.committer);
-        if (rc >= 0 && run.rc < 0 && error != NULL)
-            *error = run.error;
-        if (rc >= 0)
-            rc = run.rc;
-        if (rc >= 0)
-            rc = krc_target_checkpoint(&run.target, error);
-    }
-    krc_insert_close(run.sinks.insert);
-    krc_target_close(&run.target);
-    pthread_mutex_destroy(&run.mutex);
+    pthread_mutex_init(&run.mutex, NULL); /* notes of topics are told while they are looked for */
+    int rc = find_source(&run, error);
+    if (rc >= 0)
+        rc = run_all(&run, error);
+    krc_net_close(run.net); /* before what its answers and notes are put into */
     krc_log_places_free(&run.places);
-    krc_net_close(run.net);
+    pthread_mutex_destroy(&run.mutex);
     return rc;
 }

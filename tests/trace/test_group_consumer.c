@@ -447,6 +447,19 @@ START_TEST(static_whose_place_is_taken)
 }
 END_TEST
 
+/* The last request that is lost is no news of a coordinator. */
+START_TEST(closed_amid_silence)
+{
+    sim_fate(KRC_API_FIND_COORDINATOR, SIM_SILENT, 1);
+    owner_join("t");
+    sim_run(10000);
+    ck_assert_int_eq(sim.requests[KRC_API_FIND_COORDINATOR], 1);
+    krc_cluster_close(&sim.cluster);
+    sim.is_open = false;
+    ck_assert_int_eq(said("note of "), 0);
+}
+END_TEST
+
 /* ---- The application ------------------------------------------------------------------------ */
 
 START_TEST(late_and_back)
@@ -531,6 +544,7 @@ int main(void)
                                   static_comes_again,
                                   static_whose_place_is_not_released,
                                   static_whose_place_is_taken,
+                                  closed_amid_silence,
                                   late_and_back,
                                   static_that_is_late_and_back,
                                   late_without_a_coordinator};
