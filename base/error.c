@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 const char *krc_code_name(int code)
 {
     switch (code) {
@@ -52,8 +54,17 @@ int krc_fail(krc_error *error, int code, const char *format, ...)
         va_start(args, format);
         vsnprintf(error->message, sizeof error->message, format, args);
         va_end(args);
+        krc_make_printable(error->message, sizeof error->message);
     }
     return code;
+}
+
+/* As much as there is room for. */
+static void add(krc_error *error, const char *text)
+{
+    size_t len = strlen(error->message), more = strnlen(text, sizeof error->message - 1 - len);
+    memcpy(error->message + len, text, more);
+    error->message[len + more] = '\0';
 }
 
 static int code_of_errno(int number)
@@ -80,20 +91,34 @@ int krc_fail_errno(krc_error *error, const char *format, ...)
     begin(error, code);
     va_list args;
     va_start(args, format);
-    int used = vsnprintf(error->message, sizeof error->message, format, args);
+    vsnprintf(error->message, sizeof error->message, format, args);
     va_end(args);
-    if (used >= 0 && (size_t)used < sizeof error->message) {
-        char text[128];
-        /* glibc's strerror_r under _GNU_SOURCE may return another buffer than the one given */
-        snprintf(error->message + used, sizeof error->message - (size_t)used, ": %s",
-                 strerror_r(number, text, sizeof text));
-    }
+    char text[128];
+    add(error, ": ");
+    /* glibc's strerror_r under _GNU_SOURCE may return another buffer than the one given */
+    add(error, strerror_r(number, text, sizeof text));
+    krc_make_printable(error->message, sizeof error->message);
     return code;
 }
 
 int krc_fail_nomem(krc_error *error, size_t bytes)
 {
     return krc_fail(error, KRC_E_NOMEM, "out of memory: no %zu bytes to be had", bytes);
+}
+
+void krc_error_in(krc_error *error, const char *format, ...)
+{
+    char why[sizeof error->message];
+    if (error == NULL)
+        return;
+    memcpy(why, error->message, sizeof why);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error->message, sizeof error->message, format, args);
+    va_end(args);
+    add(error, ": ");
+    add(error, why);
+    krc_make_printable(error->message, sizeof error->message);
 }
 
 void krc_error_at(krc_error *error, const char *topic, int32_t partition, int64_t offset,

@@ -14,7 +14,8 @@
             return krc_try_rc_;   \
     } while (0)
 
-/* Says what went wrong and returns `code`.  `error` may be NULL.  The place is reset to "none". */
+/* Says what went wrong and returns `code`.  `error` may be NULL.  The place is reset to "none".
+ * Whatever is put into the sentence, it is fit for a terminal (base/printable.h). */
 int krc_fail(krc_error *error, int code, const char *format, ...) KRC_PRINTF(3, 4);
 
 /* The same for a failed system call: adds errno's text; ENOSPC and EDQUOT become KRC_E_NO_SPACE,
@@ -22,6 +23,9 @@ int krc_fail(krc_error *error, int code, const char *format, ...) KRC_PRINTF(3, 
 int krc_fail_errno(krc_error *error, const char *format, ...) KRC_PRINTF(2, 3);
 
 int krc_fail_nomem(krc_error *error, size_t bytes);
+
+/* Puts "where: " before the sentence of an error, whose code and place stay. */
+void krc_error_in(krc_error *error, const char *format, ...) KRC_PRINTF(2, 3);
 
 /* Adds the place to an error that has none yet. */
 void krc_error_at(krc_error *error, const char *topic, int32_t partition, int64_t offset,

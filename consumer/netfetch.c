@@ -90,12 +90,7 @@ void krc_net_explain(struct krc_source *source, krc_error *error)
 {
     struct krc_netsource *s = krc_netsource_of(source);
     const struct krc_remote *r = s->remote;
-    char what[700];
-    if (error == NULL)
-        return;
-    snprintf(what, sizeof what, "%.690s", error->message);
-    snprintf(error->message, sizeof error->message, "%s-%d, from %s: %s", r->topic->name,
-             (int)r->index, krc_remote_broker(r), what);
+    krc_error_in(error, "%s-%d, from %s", r->topic->name, (int)r->index, krc_remote_broker(r));
 }
 
 /* Where reading may go on: at the next good batch of the piece, or, where the header is believable,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "consumer/handle.h"
 #include "consumer/netsource.h"
 
@@ -34,7 +35,10 @@ void krc_push_event(krc *handle, const struct krc_event *event)
 {
     if (handle->event_count == KRC_EVENTS_KEPT)
         drop_oldest(handle);
-    handle->events[(handle->event_first + handle->event_count++) % KRC_EVENTS_KEPT] = *event;
+    struct krc_event *last =
+        &handle->events[(handle->event_first + handle->event_count++) % KRC_EVENTS_KEPT];
+    *last = *event;
+    krc_make_printable(last->message, sizeof last->message);
 }
 
 int krc_event_next(krc *handle, struct krc_event *event)

@@ -177,14 +177,12 @@ void krc_log_close(struct krc_log *log)
 void krc_log_batch_place(const struct krc_log *log, const struct krc_log_batch *batch,
                          krc_error *error)
 {
-    char path[PATH_MAX], why[sizeof error->message];
+    char path[PATH_MAX];
     if (error == NULL)
         return;
     krc_log_path(log, batch->segment, ".log", path, sizeof path);
-    memcpy(why, error->message, sizeof why);
-    snprintf(error->message, sizeof error->message, "%s-%d, byte %lld of %.400s: %.500s",
-             log->place->topic, (int)log->place->partition, (long long)batch->file_position, path,
-             why);
+    krc_error_in(error, "%s-%d, byte %lld of %.400s", log->place->topic,
+                 (int)log->place->partition, (long long)batch->file_position, path);
     krc_error_at(error, log->place->topic, log->place->partition, batch->header.base_offset,
                  batch->file_position);
 }

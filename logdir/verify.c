@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/printable.h"
 #include "logdir/load.h"
 
 void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...)
@@ -14,6 +15,7 @@ void krc_verify_tell(struct krc_verify *v, bool fault, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    krc_make_printable(text, sizeof text);
     v->summary->faults += fault;
     v->summary->notes += !fault;
     v->options->finding(v->options->arg, fault, text);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 void krc_replay_init(struct krc_replay_part *part, struct krc_replay_run *run,
                      const struct krc_place *place, int64_t start, int64_t until)
 {
@@ -21,10 +23,12 @@ void krc_replay_init(struct krc_replay_part *part, struct krc_replay_run *run,
 
 void krc_replay_tell(struct krc_replay_run *run, const struct krc_event *event)
 {
+    struct krc_event copy = *event;
     if (run->options->event == NULL)
         return;
+    krc_make_printable(copy.message, sizeof copy.message);
     pthread_mutex_lock(&run->mutex);
-    run->options->event(run->options->arg, event);
+    run->options->event(run->options->arg, &copy);
     pthread_mutex_unlock(&run->mutex);
 }
 

@@ -129,15 +129,12 @@ static int write_form(const char *scope, struct krc_buffer *out, krc_error *erro
     return krc_buffer_append(out, "", 1, error);
 }
 
-/* What the server says of itself under that name, fit for a message; "": nothing. */
+/* What the server says of itself under that name; "": nothing. */
 static void find_reason(const struct krc_token_source *source, struct krc_bytes answer,
                         const char *name, char *text, size_t size)
 {
     if (!krc_json_text(answer, name, text, size) || strstr(text, source->client_secret) != NULL)
         text[0] = '\0';
-    for (char *c = text; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~')
-            *c = ' ';
 }
 
 /*

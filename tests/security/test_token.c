@@ -256,7 +256,7 @@ START_TEST(refusals)
     check_refused("HTTP/1.1 401 Unauthorized\r\n\r\n{\"error\":\"invalid_client\","
                   "\"error_description\":\"no such\\r\\nclient, \\u0027\\u00e4\\u0027\"}", CLOSES,
                   KRC_E_REFUSED,
-                  "answers with status 401: invalid_client: no such  client, '?'");
+                  "answers with status 401: invalid_client: no such\\x0d\\x0aclient, '?'");
     check_refused("HTTP/1.1 400 Bad\r\n\r\n{\"error\":\"invalid_scope\"}", CLOSES, KRC_E_REFUSED,
                   "answers with status 400: invalid_scope");
     check_refused("HTTP/1.1 401 No\r\n\r\n{\"error\":\"x\",\"error_description\":\"not " SECRET
