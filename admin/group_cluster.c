@@ -46,6 +46,20 @@ static const char *text(struct asked *g, struct krc_bytes bytes)
     return copy;
 }
 
+/* The same of a topic's name.  One that is not valid must not become one by being cut at a NUL. */
+static const char *topic_text(struct asked *g, struct krc_bytes name)
+{
+    if (krc_is_topic_name(name.data, name.len))
+        return text(g, name);
+    size_t size = krc_printable((char[1]){0}, 1, name.data, name.len) + 1;
+    char *copy = krc_arena_take(&g->arena, size);
+    if (copy == NULL)
+        g->rc = KRC_E_NOMEM;
+    else
+        krc_printable(copy, size, name.data, name.len);
+    return copy;
+}
+
 static bool is_text(struct krc_bytes bytes, const char *text)
 {
     return bytes.len == strlen(text) && memcmp(bytes.data, text, bytes.len) == 0;
@@ -99,7 +113,7 @@ static struct krc_member consumer_member(struct asked *g,
         count += (size_t)has[t].partition_count;
     struct krc_owned *owned = room_for(g, count);
     for (int32_t t = 0; owned != NULL && t < from->assignment.topic_count; t++)
-        own(owned, &member.owned_count, text(g, has[t].name), has[t].partitions,
+        own(owned, &member.owned_count, topic_text(g, has[t].name), has[t].partitions,
             has[t].partition_count);
     member.owned = owned;
     return member;
@@ -119,7 +133,7 @@ static struct krc_member classic_member(struct asked *g, const struct krc_descri
         count += (size_t)has.topics[t].partition_count;
     struct krc_owned *owned = room_for(g, count);
     for (int32_t t = 0; owned != NULL && t < has.topic_count; t++)
-        own(owned, &member.owned_count, text(g, has.topics[t].topic), has.topics[t].partitions,
+        own(owned, &member.owned_count, topic_text(g, has.topics[t].topic), has.topics[t].partitions,
             has.topics[t].partition_count);
     member.owned = owned;
     return member;
@@ -216,7 +230,7 @@ static void add_offsets(struct asked *g, const struct krc_offset_fetch_topic *t,
     static const struct krc_uuid none;
     const struct krc_topic *topic =
         by_id ? krc_topic_find_id(&g->reading->net->cluster, &t->id) : NULL;
-    const char *name = topic != NULL ? topic->name : by_id ? NULL : text(g, t->name);
+    const char *name = topic != NULL ? topic->name : by_id ? NULL : topic_text(g, t->name);
     g->nameless |= by_id && topic == NULL;
     for (int32_t i = 0; name != NULL && i < t->partition_count; i++)
         add_offset(g, name, by_id ? &t->id : &none, &t->partitions[i]);
@@ -342,8 +356,16 @@ static int add_name(struct reading *r, struct krc_bytes group)
     if (list == NULL)
         return KRC_E_NOMEM;
     r->list = list;
-    list[r->count] = (struct asked){.name = strndup((const char *)group.data, group.len)};
-    return list[r->count].name == NULL ? KRC_E_NOMEM : (r->count++, KRC_OK);
+    struct asked *g = &list[r->count];
+    *g = (struct asked){0};
+    if (group.len == 0 || memchr(group.data, '\0', group.len) == NULL) {
+        g->name = strndup((const char *)group.data, group.len);
+    } else { /* cut there, it would be another group */
+        g->name = krc_printable_copy(group.data, group.len);
+        krc_fail(&g->group.error, KRC_E_UNSUPPORTED, "group \"%.700s\" cannot be asked about: its "
+                 "name holds a NUL byte", g->name == NULL ? "" : g->name);
+    }
+    return g->name == NULL ? KRC_E_NOMEM : (r->count++, KRC_OK);
 }
 
 /* Groups of consumers, and those that only keep offsets, which say no type of protocol. */

@@ -96,13 +96,23 @@ static int text(struct fold *fold, struct krc_bytes bytes, const char **out, krc
     return KRC_OK;
 }
 
+/* The same of a topic's name.  One that is not valid stays so, whatever is in it. */
+static int topic_text(struct fold *fold, struct krc_bytes name, const char **out, krc_error *error)
+{
+    char printable[512];
+    if (krc_is_topic_name(name.data, name.len))
+        return text(fold, name, out, error);
+    krc_printable(printable, sizeof printable, name.data, name.len);
+    return text(fold, krc_bytes_of(printable), out, error);
+}
+
 static int fold_offset(struct fold *fold, const struct krc_group_key *key, struct krc_bytes value,
                        krc_error *error)
 {
     struct krc_offset_commit commit;
     struct krc_committed row = {.partition = key->partition};
     KRC_TRY(text(fold, key->group, &row.group, error));
-    KRC_TRY(text(fold, key->topic, &row.topic, error));
+    KRC_TRY(topic_text(fold, key->topic, &row.topic, error));
     if (value.data == NULL) {
         drop(&fold->offsets, &row, by_partition);
         return KRC_OK;
@@ -228,7 +238,7 @@ static int own_topics(struct gathering *g, struct krc_member *member,
     for (int32_t i = 0; i < count; i++) {
         struct krc_owned owned;
         if (topics[i].name.data != NULL)
-            KRC_TRY(text(g->fold, topics[i].name, &owned.topic, g->error));
+            KRC_TRY(topic_text(g->fold, topics[i].name, &owned.topic, g->error));
         else
             owned.topic = topic_named(g->fold->handle, &topics[i].id);
         for (int32_t p = 0; owned.topic != NULL && p < topics[i].partition_count; p++) {

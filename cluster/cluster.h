@@ -62,6 +62,7 @@ struct krc_cluster {
     struct krc_calls calls;
     struct krc_membership *member; /* that we want to be a member of; NULL */
     struct krc_remotes remotes;
+    bool told_bad_address;   /* that a broker is advertised where nothing can be */
     char cluster_id[64]; /* "": unknown */
     char text[300];          /* krc_remote_broker's */
 };

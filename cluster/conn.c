@@ -6,19 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+#include "base/printable.h"
 #include "cluster/auth.h"
 #include "cluster/cluster.h"
 
 /* The highest that every broker since 2.4 has: for an older one it costs a second greeting. */
 enum { GREETING_VERSION = 3 };
 
+static const char no_address[] = "this is not a valid address (advertised.listeners)";
+
 void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const char *host,
                    int32_t port)
 {
     *conn = (struct krc_conn){
         .cluster = cluster, .host = host, .port = port, .deadline_ms = INT64_MAX,
+        .has_address = krc_is_address(host, strlen(host), port),
         .session_ends_ms = INT64_MAX};
     conn->last = &conn->first;
+    if (!conn->has_address)
+        snprintf(conn->error, sizeof conn->error, "%s", no_address);
 }
 
 static int64_t now(const struct krc_conn *conn)
@@ -70,9 +77,7 @@ static void fail(struct krc_conn *conn, int rc, bool refused, const char *why)
 {
     const struct krc_cluster_settings *s = &conn->cluster->settings;
     snprintf(conn->error, sizeof conn->error, "%s", why);
-    for (char *p = conn->error; *p != '\0'; p++) /* what a broker says may be anything */
-        if ((unsigned char)*p < ' ' || *p == 0x7f)
-            *p = '?';
+    krc_make_printable(conn->error, sizeof conn->error); /* what a broker says may be anything */
     hang_up(conn);
     conn->refused = refused;
     conn->denied = false;
@@ -139,6 +144,10 @@ void krc_conn_want(struct krc_conn *conn)
 {
     if (conn->state != KRC_CONN_CLOSED || now(conn) < conn->retry_at_ms)
         return;
+    if (!conn->has_address) {
+        fail(conn, KRC_E_IO, true, no_address);
+        return;
+    }
     conn->state = KRC_CONN_RESOLVING;
     conn->used_at_ms = now(conn);
     conn->cluster->io->resolve(conn->cluster->io_arg, conn);

@@ -63,6 +63,7 @@ struct krc_conn {
     struct krc_cluster *cluster;
     const char *host; /* the node's */
     int32_t port;
+    bool has_address; /* the two can be connected to */
     enum krc_conn_state state;
     void *io; /* the driver's; NULL while closed */
 

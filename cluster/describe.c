@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "cluster/cluster.h"
 
 enum { AT_A_TIME = 2000 };
@@ -38,8 +39,10 @@ static void described(void *arg, const struct krc_answer *answer)
         for (int32_t i = 0; topic != NULL && i < r->topics[t].partition_count; i++)
             keep(topic, &r->topics[t].partitions[i]);
     }
-    snprintf(d->topic, sizeof d->topic, "%.*s", (int)r->next.topic.len,
-             r->next.topic.data == NULL ? "" : (const char *)r->next.topic.data);
+    bool goes_on = r->next.topic.data != NULL &&
+                   krc_is_topic_name(r->next.topic.data, r->next.topic.len);
+    snprintf(d->topic, sizeof d->topic, "%.*s", goes_on ? (int)r->next.topic.len : 0,
+             (const char *)r->next.topic.data);
     d->partition = r->next.partition;
     d->state = d->topic[0] == '\0' ? KRC_DESCRIBED : KRC_DESCRIBING;
 }

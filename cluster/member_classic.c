@@ -232,11 +232,14 @@ static bool keep_assignment(struct krc_membership *member, const struct krc_assi
         count += (size_t)from->topics[t].partition_count;
     if (!krc_member_assign_anew(member, count))
         return false;
-    for (int32_t t = 0; t < from->topic_count; t++)
-        for (int32_t i = 0; i < from->topics[t].partition_count; i++)
-            if (!krc_member_assign(member, from->topics[t].topic, &none,
-                                   from->topics[t].partitions[i]))
+    for (int32_t t = 0; t < from->topic_count; t++) {
+        const struct krc_topic_partitions *topic = &from->topics[t];
+        if (!krc_topic_name_is_good(member->cluster, topic->topic))
+            continue; /* the group's leader may be anybody */
+        for (int32_t i = 0; i < topic->partition_count; i++)
+            if (!krc_member_assign(member, topic->topic, &none, topic->partitions[i]))
                 return false;
+    }
     return true;
 }
 

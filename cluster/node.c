@@ -1,8 +1,11 @@
 #include "cluster/node.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+#include "base/printable.h"
 #include "cluster/cluster.h"
 
 struct krc_node *krc_node_find(const struct krc_cluster *cluster, int32_t id)
@@ -23,19 +26,17 @@ void krc_node_free(struct krc_node *node)
     free(node);
 }
 
-static struct krc_node *new_node(struct krc_cluster *cluster, int32_t id, struct krc_bytes host,
-                                 int32_t port)
+/* Takes over the host. */
+static struct krc_node *new_node(struct krc_cluster *cluster, int32_t id, char *host, int32_t port)
 {
-    struct krc_node *node = calloc(1, sizeof *node);
-    if (node == NULL)
-        return NULL;
-    node->id = id;
-    node->port = port;
-    node->host = strndup((const char *)host.data, host.len);
-    if (node->host == NULL) {
-        free(node);
+    struct krc_node *node = host == NULL ? NULL : calloc(1, sizeof *node);
+    if (node == NULL) {
+        free(host);
         return NULL;
     }
+    node->id = id;
+    node->port = port;
+    node->host = host;
     for (int i = 0; i < KRC_PURPOSES; i++)
         krc_conn_init(&node->conns[i], cluster, node->host, port);
     krc_session_init(&node->session, cluster);
@@ -57,20 +58,16 @@ static bool is_text(const char *text, struct krc_bytes bytes)
     return text != NULL && strlen(text) == bytes.len && memcmp(text, bytes.data, bytes.len) == 0;
 }
 
-/* The connections' host is the node's. */
-static bool move(struct krc_node *node, struct krc_bytes host, int32_t port)
+/* Takes over the host, which is also the connections'. */
+static void move(struct krc_node *node, char *host, int32_t port)
 {
-    char *copy = strndup((const char *)host.data, host.len);
-    if (copy == NULL)
-        return false;
     for (int i = 0; i < KRC_PURPOSES; i++) {
         krc_conn_close(&node->conns[i], "the broker has another address now");
-        krc_conn_init(&node->conns[i], node->conns[i].cluster, copy, port);
+        krc_conn_init(&node->conns[i], node->conns[i].cluster, host, port);
     }
     free(node->host);
-    node->host = copy;
+    node->host = host;
     node->port = port;
-    return true;
 }
 
 static bool set_rack(struct krc_node *node, struct krc_bytes rack)
@@ -82,18 +79,39 @@ static bool set_rack(struct krc_node *node, struct krc_bytes rack)
     return node->rack != NULL;
 }
 
+/* Once: one such broker is a fault of the cluster's, and krc_cluster_describe names all. */
+static void note_bad_address(struct krc_cluster *cluster, int32_t id, const char *host,
+                             int32_t port)
+{
+    char text[400];
+    if (cluster->told_bad_address)
+        return;
+    cluster->told_bad_address = true;
+    snprintf(text, sizeof text, "broker %d is advertised as \"%.200s\", port %d, which is not a "
+             "valid address: it is not connected to (advertised.listeners)", (int)id, host,
+             (int)port);
+    krc_cluster_note(cluster, "", text);
+}
+
 struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct krc_bytes host,
                                 int32_t port, struct krc_bytes rack)
 {
     struct krc_node *node = krc_node_find(cluster, id);
+    char *name = krc_printable_copy(host.data, host.len);
+    if (name == NULL)
+        return NULL;
+    if (!krc_is_address(host.data, host.len, port))
+        note_bad_address(cluster, id, name, port);
     if (node == NULL) {
-        node = new_node(cluster, id, host, port);
+        node = new_node(cluster, id, name, port);
         if (node != NULL && !append(&cluster->nodes.list, &cluster->nodes.count, node)) {
             krc_node_free(node);
             node = NULL;
         }
-    } else if ((!is_text(node->host, host) || node->port != port) && !move(node, host, port)) {
-        return NULL;
+    } else if (strcmp(node->host, name) != 0 || node->port != port) {
+        move(node, name, port);
+    } else {
+        free(name);
     }
     if (node == NULL || !set_rack(node, rack))
         return NULL;
@@ -104,7 +122,7 @@ struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct 
 int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_t port,
                            krc_error *error)
 {
-    struct krc_node *node = new_node(cluster, -1, krc_bytes_of(host), port);
+    struct krc_node *node = new_node(cluster, -1, strdup(host), port);
     if (node != NULL && append(&cluster->nodes.servers, &cluster->nodes.server_count, node))
         return KRC_OK;
     if (node != NULL)

@@ -16,7 +16,7 @@ enum krc_purpose {
 
 struct krc_node {
     int32_t id; /* -1: a bootstrap server, whose id is not known */
-    char *host;
+    char *host; /* fit for a terminal; one that is not valid is never connected to */
     int32_t port;
     char *rack; /* NULL: none */
     bool known; /* in the newest metadata */

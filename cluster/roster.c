@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/names.h"
+
 enum { ASSIGNMENT_VERSION = 0 }; /* what each client can read; later ones add nothing that we say */
 
 /* ---- Members -------------------------------------------------------------------------------- */
@@ -64,6 +66,8 @@ static int want_topics(const struct krc_roster *roster, struct krc_cluster *clus
 {
     for (int32_t i = 0; i < roster->topic_count; i++) {
         struct krc_bytes name = roster->topics[i].name;
+        if (!krc_topic_name_is_good(cluster, name))
+            continue;
         char *text = strndup((const char *)name.data, name.len);
         bool wanted = text != NULL && krc_topic_want(cluster, text) != NULL;
         free(text);
@@ -104,9 +108,11 @@ void krc_roster_free(struct krc_roster *roster)
 
 /* ---- The plan ------------------------------------------------------------------------------- */
 
-/* One that is not there has no partitions; -1: nothing is known of it. */
+/* One that is not there, or cannot be, has no partitions; -1: nothing is known of it. */
 static int32_t partitions_of(const struct krc_cluster *cluster, struct krc_bytes name)
 {
+    if (!krc_is_topic_name(name.data, name.len))
+        return 0;
     const struct krc_topic *topic = krc_topic_find(cluster, name);
     if (topic == NULL || (!topic->is_known && topic->error_code == KRC_KAFKA_UNKNOWN_SERVER_ERROR))
         return -1;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+#include "base/printable.h"
 #include "cluster/cluster.h"
 
 /* ---- The table ------------------------------------------------------------------------------ */
@@ -107,6 +109,21 @@ static struct krc_topic *get_topic(struct krc_cluster *cluster, struct krc_bytes
     bool found;
     size_t at = find_place(&cluster->topics, name, &found);
     return found ? cluster->topics.list[at] : add_topic(&cluster->topics, name, at);
+}
+
+bool krc_topic_name_is_good(struct krc_cluster *cluster, struct krc_bytes name)
+{
+    char printable[300], text[480];
+    if (krc_is_topic_name(name.data, name.len))
+        return true;
+    if (cluster->topics.told_bad_name)
+        return false;
+    cluster->topics.told_bad_name = true;
+    krc_printable(printable, sizeof printable, name.data, name.len);
+    snprintf(text, sizeof text, "the cluster speaks of a topic \"%s\", which is not a valid topic "
+             "name: it is left out, and so are others like it", printable);
+    krc_cluster_note(cluster, "", text);
+    return false;
 }
 
 struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name)
@@ -279,10 +296,11 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
                        int16_t version)
 {
     bool all = cluster->topics.all_wanted;
-    struct krc_topic *topic = from->name.data == NULL ? NULL
-                              : all                   ? get_topic(cluster, from->name)
-                                                      : krc_topic_find(cluster, from->name);
-    if (topic == NULL && all && from->name.data != NULL)
+    if (from->name.data == NULL || !krc_topic_name_is_good(cluster, from->name))
+        return;
+    struct krc_topic *topic =
+        all ? get_topic(cluster, from->name) : krc_topic_find(cluster, from->name);
+    if (topic == NULL && all)
         krc_metadata_refresh(cluster); /* there was no memory for it */
     if (topic == NULL)
         return;

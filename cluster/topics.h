@@ -54,13 +54,17 @@ struct krc_topics {
     uint64_t generation;      /* counts answers */
     uint64_t all_generation;  /* of the newest one that has every topic; 0: none */
     uint64_t changes;         /* counts answers that changed which partitions there are */
+    bool told_bad_name;       /* that others name a topic as none can be named */
 };
 
 /* NULL: not known; krc_topic_want makes it one. */
 struct krc_topic *krc_topic_find(const struct krc_cluster *cluster, struct krc_bytes name);
 struct krc_topic *krc_topic_find_id(const struct krc_cluster *cluster, const struct krc_uuid *id);
 
-/* A topic to be asked about from now on; NULL: out of memory. */
+/* Whether others may name a topic so.  That they do not is noted once. */
+bool krc_topic_name_is_good(struct krc_cluster *cluster, struct krc_bytes name);
+
+/* A topic to be asked about from now on, whose name is good; NULL: out of memory. */
 struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name);
 
 /* NULL where there is no such partition, as far as is known. */

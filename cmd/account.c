@@ -4,6 +4,8 @@
 #include <krc-tools.h>
 #include <string.h>
 
+#include "cmd/times.h"
+
 static const char *const titles[] = {"FROM",    "TO",     "DELIVERED", "ABORTED",  "CONTROL",
                                      "ABSENT",  "LOST",   "SKIPPED",   "UNDECIDED"};
 static const char *const names[] = {"from",    "to",     "delivered", "aborted",  "control",
@@ -92,10 +94,32 @@ static bool is_lossy(enum krc_event_type type)
     }
 }
 
+/* Several handles look at one cluster, or folder, and each notes what it finds there. */
+static bool is_repeated(const struct krc_event *event)
+{
+    enum { NOTES = 16, LATELY_MS = 10000 };
+    static struct {
+        char sentence[sizeof event->message];
+        int64_t told_ms;
+    } notes[NOTES];
+    static size_t next;
+    int64_t now_ms = cmd_clock_ms();
+    if (event->type != KRC_EVENT_NOTE || event->topic[0] != '\0')
+        return false;
+    for (size_t i = 0; i < NOTES; i++)
+        if (notes[i].told_ms + LATELY_MS > now_ms && strcmp(notes[i].sentence, event->message) == 0)
+            return true;
+    memcpy(notes[next].sentence, event->message, sizeof notes[next].sentence);
+    notes[next].told_ms = now_ms;
+    next = (next + 1) % NOTES;
+    return false;
+}
+
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event)
 {
     bool lossy = is_lossy(event->type);
     bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
+    wanted = wanted && !is_repeated(event);
     if (wanted && event->partition >= 0)
         fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,
                 event->message);
@@ -103,4 +127,18 @@ bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *eve
         fprintf(stderr, "krc: %s%s%s\n", event->topic, event->topic[0] != '\0' ? ": " : "",
                 event->message);
     return lossy;
+}
+
+void cmd_tell_notes(krc *handle, bool quiet)
+{
+    const struct cmd_source source = {.quiet = quiet};
+    struct krc_event event;
+    while (handle != NULL && krc_event_next(handle, &event) == 1)
+        (void)cmd_tell_event(&source, &event);
+}
+
+void cmd_close(krc *handle, bool quiet)
+{
+    cmd_tell_notes(handle, quiet);
+    krc_close(handle);
 }

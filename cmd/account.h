@@ -17,6 +17,10 @@ struct cmd_account {
  * skipped, or the position was reset. */
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event);
 
+/* Tells the notes that a handle has, unless they are not wanted; and closes it, too. */
+void cmd_tell_notes(krc *handle, bool quiet);
+void cmd_close(krc *handle, bool quiet);
+
 /* Tells the accounts as the flags say.  True: some offsets are lost or skipped. */
 bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account *accounts,
                        size_t count);

@@ -62,6 +62,9 @@ int offsets_load(const struct offsets_options *options, krc *source, const char 
                  struct offsets_rows *rows, krc_error *error) KRC_MUST_USE;
 void offsets_free(struct offsets_rows *rows);
 
+/* Says that topics were left out of a list, where any were. */
+void offsets_tell_left_out(const krc_committed_list *list);
+
 /* Says what is wrong with single groups; whether anything was. */
 bool offsets_tell_failures(const struct offsets_rows *rows);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
 #include "cmd/table.h"
@@ -341,7 +342,7 @@ static int list(const struct offsets_options *options, unsigned where)
         rc = list_rows(options, source, &rows, where, &failed, &error);
     }
     offsets_free(&rows);
-    krc_close(source);
+    cmd_close(source, false);
     if (rc < 0)
         return cmd_fail(&error);
     return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;

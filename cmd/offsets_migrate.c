@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/migrate_report.h"
 #include "cmd/offsets.h"
@@ -92,17 +93,24 @@ static int open_place(struct place *place, krc_error *error)
     return rc < 0 ? rc : krc_open(&place->handle, place->config, error);
 }
 
+static int load_rows(const struct place *place, struct offsets_rows *rows, krc_error *error)
+{
+    if (place->store != NULL)
+        return krc_committed_load(rows->list, place->store, place->group, error);
+    if (place->has_servers)
+        return krc_group_cluster_read(place->handle, place->group, rows->list, rows->groups, error);
+    return krc_group_log_read(place->handle, place->group, rows->list, rows->groups, error);
+}
+
 /* What is committed there; nothing, where there is no such store, group or group log. */
 static int load_place(const struct place *place, struct offsets_rows *rows, krc_error *error)
 {
     *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
     if (rows->list == NULL || rows->groups == NULL)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    if (place->store != NULL)
-        return krc_committed_load(rows->list, place->store, place->group, error);
-    if (place->has_servers)
-        return krc_group_cluster_read(place->handle, place->group, rows->list, rows->groups, error);
-    return krc_group_log_read(place->handle, place->group, rows->list, rows->groups, error);
+    int rc = load_rows(place, rows, error);
+    offsets_tell_left_out(rows->list);
+    return rc;
 }
 
 /* A topic that is not there is found out partition by partition. */
@@ -319,8 +327,8 @@ static int run(struct migrate *m)
     report_close(&m->report);
     offsets_free(&m->here);
     offsets_free(&m->there);
-    krc_close(m->from.handle);
-    krc_close(m->to.handle);
+    cmd_close(m->from.handle, false);
+    cmd_close(m->to.handle, false);
     free(m->entries);
     if (rc < 0)
         return cmd_fail(&m->error);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
 
@@ -32,7 +33,7 @@ int offsets_export(const struct offsets_options *options)
         print_rows(options, &rows);
     }
     offsets_free(&rows);
-    krc_close(source);
+    cmd_close(source, false);
     if (rc < 0)
         return cmd_fail(&error);
     return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;
@@ -88,6 +89,6 @@ int offsets_import(const struct offsets_options *options)
     else if (rc == KRC_OK)
         rc = offsets_save(options, source, plan, "imported by the user", &error);
     krc_committed_free(plan);
-    krc_close(source);
+    cmd_close(source, false);
     return rc < 0 ? cmd_fail(&error) : cmd_flush();
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
 #include "cmd/times.h"
@@ -274,7 +275,7 @@ int offsets_reset(const struct offsets_options *options)
                  : cmd_error(&error, KRC_E_NOMEM, "out of memory");
     if (rc == KRC_OK)
         rc = carry_out(&planning);
-    krc_close(planning.source);
+    cmd_close(planning.source, false);
     offsets_free(&planning.current);
     free(planning.answers);
     krc_committed_free(planning.chosen);

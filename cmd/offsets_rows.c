@@ -43,6 +43,8 @@ int offsets_load(const struct offsets_options *options, krc *source, const char 
     *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
     if (all != NULL && rows->list != NULL && rows->groups != NULL)
         rc = load_all(options, source, group, all, rows->groups, error);
+    if (all != NULL)
+        offsets_tell_left_out(all);
     if (rc == KRC_OK)
         rc = select_rows(options, all, rows->list, error);
     krc_committed_free(all);
@@ -53,6 +55,14 @@ void offsets_free(struct offsets_rows *rows)
 {
     krc_committed_free(rows->list);
     krc_groups_free(rows->groups);
+}
+
+void offsets_tell_left_out(const krc_committed_list *list)
+{
+    const char *topic = krc_committed_left_out(list);
+    if (topic != NULL)
+        fprintf(stderr, "krc: offsets of topic \"%s\", which is not a valid topic name, are left "
+                "out, and so are others like them\n", topic);
 }
 
 bool offsets_tell_failures(const struct offsets_rows *rows)

@@ -1,5 +1,6 @@
 #include "cmd/selection.h"
 
+#include <krc-tools.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,9 @@ static const char *fill_topic(struct cmd_topic *topic, const char *text)
         return "out of memory";
     if (len == 0 || (colon != NULL && topic->partitions == NULL && !topic->is_regex))
         return "a topic is given as TOPIC, TOPIC:0,3 or ^REGEX";
+    if (!topic->is_regex && !krc_is_topic_name(topic->name, len))
+        return "not a valid topic name: use 1 to 249 letters, digits, '.', '_' and '-', but not "
+               "\".\" or \"..\"";
     if (topic->is_regex && regcomp(&topic->regex, topic->name, REG_EXTENDED | REG_NOSUB) != 0) {
         topic->is_regex = false;
         return "this is no regular expression";

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 
 const char cmd_source_help[] =
@@ -509,6 +510,7 @@ int cmd_source_partitions(const struct cmd_source *source, krc *handle,
         tell_missing(&listing);
         rc = resolve(&listing, error);
     }
+    cmd_tell_notes(handle, source->quiet);
     free(listing.wanted);
     *list = listing.list;
     *count = listing.count;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/source.h"
 
@@ -256,7 +257,7 @@ static int list(struct listing *l)
         rc = print_all(l, parts, count, &error);
     if (rc < 0)
         cmd_fail(&error);
-    krc_close(l->krc);
+    cmd_close(l->krc, l->source.quiet);
     free(parts);
     int flushed = cmd_flush();
     return rc < 0 || l->failed ? CMD_FAILED : flushed;

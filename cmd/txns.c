@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/source.h"
 #include "cmd/txns.h"
@@ -192,8 +193,8 @@ static int run(struct txns *t)
         t->failed = cmd_fail(&error);
     txns_end(&t->rows);
     krc_transactional_ids_free(t->rows.ids);
-    krc_close(t->cluster);
-    krc_close(t->krc);
+    cmd_close(t->cluster, t->source.quiet);
+    cmd_close(t->krc, t->source.quiet);
     return cmd_flush() == CMD_DONE && !t->failed ? CMD_DONE : CMD_FAILED;
 }
 

@@ -5,11 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "consumer/config.h"
-
-#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._"
-
-enum { LONGEST_HOST = 255 };
 
 /* One entry, as it stands in the list; `host` without brackets. */
 struct entry {
@@ -38,13 +35,13 @@ static int split(struct entry *entry, krc_error *error)
         return refuse(entry, error, "needs brackets around the address: [::1]:9092");
     bool bracketed = entry->text[0] == '[';
     entry->host = entry->text + bracketed;
-    entry->host_len = strspn(entry->host, bracketed ? NAME_LETTERS ":%" : NAME_LETTERS);
+    entry->host_len = strspn(entry->host, bracketed ? KRC_NAME_LETTERS ":%" : KRC_NAME_LETTERS);
     const char *behind = entry->host + entry->host_len, *end = entry->text + entry->len;
     if (bracketed && (behind == end || *behind++ != ']'))
         return refuse(entry, error, "has no address in its brackets: give [ADDRESS]:PORT");
     if (entry->host_len == 0)
         return refuse(entry, error, "has no host: give HOST:PORT");
-    if (entry->host_len > LONGEST_HOST)
+    if (entry->host_len > KRC_HOST_NAME_MAX)
         return refuse(entry, error, "has a longer host than there can be");
     if (behind == end)
         return refuse(entry, error, "has no port: give HOST:PORT; most brokers listen at 9092");
@@ -60,14 +57,14 @@ static int parse_port(const struct entry *entry, krc_error *error)
     size_t left = (size_t)(entry->text + entry->len - entry->port);
     bool is_number = left > 0 && left <= 5 && strspn(entry->port, "0123456789") >= left;
     long port = is_number ? strtol(entry->port, NULL, 10) : 0;
-    if (port < 1 || port > UINT16_MAX)
+    if (port < 1 || port > KRC_PORT_MAX)
         return refuse(entry, error, "has no port from 1 to 65535");
     return (int)port;
 }
 
 static int take(struct entry *entry, krc_server_fn *each, void *arg, krc_error *error)
 {
-    char host[LONGEST_HOST + 1];
+    char host[KRC_HOST_NAME_MAX + 1];
     KRC_TRY(split(entry, error));
     int port = parse_port(entry, error);
     if (port < 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "consumer/handle.h"
 
 struct krc_subscription {
@@ -52,6 +53,8 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
 {
     if (handle->net == NULL)
         return krc_fail(error, KRC_E_INVALID, "only a cluster's topics can be subscribed to");
+    if (topic[0] != '^')
+        KRC_TRY(krc_check_topic_name(topic, error));
     KRC_TRY(krc_refuse_member(handle, topic, error));
     if (start == KRC_STORED && handle->store == NULL && handle->config->group_id[0] == '\0')
         return krc_fail(error, KRC_E_STATE, "%s cannot start at the stored offset: neither "

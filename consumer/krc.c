@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "consumer/handle.h"
 #include "consumer/netsource.h"
 
@@ -29,9 +30,12 @@ static int open_store(krc *handle, krc_error *error)
 static int open_source(krc *handle, struct uv_loop_s *loop, krc_error *error)
 {
     const krc_config *config = handle->config;
-    if (config->log_dir_count > 0)
-        return krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
-                                   config->log_dir_count, config->format_07, error);
+    if (config->log_dir_count > 0) {
+        KRC_TRY(krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
+                                    config->log_dir_count, config->format_07, error));
+        krc_log_places_tell(&handle->places, krc_note_topic, handle);
+        return KRC_OK;
+    }
     return krc_net_open(&handle->net, config, loop, loop == NULL ? NULL : krc_embedded_turn,
                         krc_note_topic, handle, error);
 }
@@ -191,6 +195,7 @@ int krc_refuse_member(const krc *handle, const char *topic, krc_error *error)
 static int check_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
                         krc_error *error)
 {
+    KRC_TRY(krc_check_topic_name(topic, error));
     KRC_TRY(krc_refuse_member(handle, topic, error));
     bool has_group = handle->net != NULL && handle->config->group_id[0] != '\0';
     if (handle->net == NULL && krc_log_places_get(&handle->places, topic, partition) == NULL) {

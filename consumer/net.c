@@ -1,4 +1,5 @@
 #include "consumer/net.h"
+#include "base/names.h"
 #include "cluster/describe.h"
 
 #include <stdio.h>
@@ -158,7 +159,8 @@ static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_erro
             return KRC_OK;
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic %s", topic->name);
     case KRC_KAFKA_INVALID_TOPIC_EXCEPTION:
-        return krc_fail(error, KRC_E_NOT_FOUND, "%s is no name of a topic", topic->name);
+        return krc_fail(error, KRC_E_NOT_FOUND, "\"%s\" is not a valid topic name, the cluster answers",
+                        topic->name);
     case KRC_KAFKA_TOPIC_AUTHORIZATION_FAILED:
         return krc_fail(error, KRC_E_REFUSED, "the cluster does not let us read topic %s: %s",
                         topic->name, krc_kafka_error_text(topic->error_code));
@@ -188,9 +190,11 @@ int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t co
     struct krc_cluster *cluster = &net->cluster;
     uint64_t before = cluster->topics.generation;
     int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        KRC_TRY(krc_check_topic_name(names[i], error));
         if (krc_topic_want(cluster, names[i]) == NULL)
             return krc_fail_nomem(error, strlen(names[i]));
+    }
     cluster->topics.all_wanted |= count == 0;
     krc_metadata_refresh(cluster);
     for (;;) {

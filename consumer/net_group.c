@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "cluster/group_commit.h"
 #include "consumer/config_values.h"
 #include "consumer/net.h"
@@ -87,6 +88,9 @@ int krc_net_join(struct krc_net *net, const char *const *topics, size_t count, k
                         "session.timeout.ms (%lld), and should be a third of it",
                         (long long)settings.heartbeat_interval_ms,
                         (long long)settings.session_timeout_ms);
+    for (size_t i = 0; i < count; i++)
+        if (topics[i][0] != '^')
+            KRC_TRY(krc_check_topic_name(topics[i], error));
     KRC_TRY(krc_member_open(&member, &net->cluster, &settings, error));
     int rc = KRC_OK;
     for (size_t i = 0; rc >= 0 && i < count; i++)

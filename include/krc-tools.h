@@ -10,6 +10,10 @@
 
 #include <krc.h>
 
+/* How names are judged and foreign text is shown, the same as in the library. */
+#include "base/names.h"
+#include "base/printable.h"
+
 /* ---- Committed offsets --------------------------------------------------------------------- */
 
 struct krc_committed {
@@ -38,9 +42,13 @@ const struct krc_committed *krc_committed_at(const krc_committed_list *list, siz
 const struct krc_committed *krc_committed_find(const krc_committed_list *list, const char *group,
                                                const char *topic, int32_t partition);
 
-/* Copies a row into the list; 1: the list has that partition already, and stays as it is. */
+/* Copies a row into the list; 1: the list has that partition already, and stays as it is.  A topic
+ * whose name is not valid is left out: wherever the row comes from, nothing is to be made of it. */
 int krc_committed_add(krc_committed_list *list, const struct krc_committed *row,
                       krc_error *error) KRC_MUST_USE;
+
+/* The first topic that was left out, fit for a terminal; NULL: none was. */
+const char *krc_committed_left_out(const krc_committed_list *list);
 
 /* Adds what a store holds of a group, or of all where `group` is NULL. */
 int krc_committed_load(krc_committed_list *list, const char *store, const char *group,

@@ -26,6 +26,9 @@
  *     as many threads.
  *   - What `_new` or `_open` made, `_free` or `_close` ends; both take NULL.
  *   - Strings are UTF-8 and end with a NUL; keys and values are bytes and do not.
+ *   - A topic's name is 1 to 249 letters, digits, '.', '_' and '-', and neither "." nor "..", wherever
+ *     it comes from.  Messages of errors and events are fit for a terminal: what is not visible, or
+ *     not UTF-8, is written as \xNN.  Other strings of brokers and files are as they are.
  *   - Structs that you fill begin as {0}: what is not set means the usual.  Before version 1.0 they
  *     may grow, and the shared library's number then changes with them.
  */
@@ -217,9 +220,10 @@ typedef struct krc krc;
 /*
  * Opens what the configuration names: log folders ("log.dirs"), or a cluster
  * ("bootstrap.servers"), to which nothing is sent yet.  The configuration is copied.
- * KRC_E_INVALID: no source is configured, or both.  KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be
- * read.  KRC_E_AMBIGUOUS: one partition lies in two folders.  KRC_E_CORRUPT: a checkpoint file is
- * no checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset store.
+ * KRC_E_INVALID: no source is configured, or both; or a folder's name is no topic's.
+ * KRC_E_NOT_FOUND, KRC_E_IO: a folder cannot be read.  KRC_E_AMBIGUOUS: one partition lies in two
+ * folders.  KRC_E_CORRUPT: a checkpoint file is no checkpoint.  KRC_E_STORE, KRC_E_BUSY: the offset
+ * store.
  * KRC_E_STATE: the store is that of a replay's output.
  */
 KRC_API int krc_open(krc **krc, const krc_config *config, krc_error *error) KRC_MUST_USE;
@@ -235,9 +239,10 @@ KRC_API void krc_wakeup(krc *krc);
  * A cluster's topics: asks for these, or for all where `count` is 0, and waits up to
  * "default.api.timeout.ms"; krc_source_partition then lists their partitions.  Log folders list
  * theirs without it.
- * KRC_E_NOT_FOUND: the cluster has no such topic.  KRC_E_REFUSED: it does not let us read one.
- * KRC_E_TIMEOUT: no answer.  KRC_E_IO: no server is within reach, or none is a Kafka broker; the
- * message says of each why.  KRC_E_STATE: an embedded consumer, which does not wait.
+ * KRC_E_NOT_FOUND: the cluster has no such topic.  KRC_E_INVALID: no topic has such a name.
+ * KRC_E_REFUSED: it does not let us read one.  KRC_E_TIMEOUT: no answer.  KRC_E_IO: no server is
+ * within reach, or none is a Kafka broker; the message says of each why.  KRC_E_STATE: an embedded
+ * consumer, which does not wait.
  */
 KRC_API int krc_load_topics(krc *krc, const char *const *topics, size_t count,
                             krc_error *error) KRC_MUST_USE;
@@ -338,8 +343,8 @@ enum {
  * KRC_PRESENT_END).  An offset outside the log is not an error here: krc_poll then acts by
  * "auto.offset.reset", and krc_event_next tells.  A cluster's partition is waited for where it is
  * not known yet.
- * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_INVALID: no partition, or no place to
- * start, has such a number.  KRC_E_STATE: it is assigned already, or KRC_STORED without an offset
+ * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_INVALID: no topic has such a name, or
+ * no partition, or place to start, such a number.  KRC_E_STATE: it is assigned already, or KRC_STORED without an offset
  * store and, of a cluster, without a "group.id".
  */
 KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t start,
@@ -351,7 +356,7 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
  * is false).  Partitions and topics that are made while it runs are added as they are found, from
  * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
  * A topic that is not there is waited for, and a KRC_EVENT_NOTE says so.
- * KRC_E_INVALID: no regular expression, or no cluster.  KRC_E_STATE: KRC_STORED without an offset
+ * KRC_E_INVALID: no topic has such a name, no regular expression, or no cluster.  KRC_E_STATE: KRC_STORED without an offset
  * store and without a "group.id".
  */
 KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t until,
@@ -376,9 +381,9 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * member that does not poll for longer than "session.timeout.ms" is fenced.
  *
  * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
- * KRC_E_INVALID: no cluster, two regular expressions, or one that is none, or a classic member's
- * "heartbeat.interval.ms" is not below its "session.timeout.ms".  KRC_E_STATE: no
- * "group.id", an offset store, or something is assigned or subscribed to.
+ * KRC_E_INVALID: no cluster, no topic has such a name, two regular expressions, or one that is none,
+ * or a classic member's "heartbeat.interval.ms" is not below its "session.timeout.ms".
+ * KRC_E_STATE: no "group.id", an offset store, or something is assigned or subscribed to.
  */
 KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,
                      krc_error *error) KRC_MUST_USE;
@@ -699,7 +704,8 @@ typedef struct krc_replay_options {
  * member, other things than the group says, or it does not say what it has.
  * KRC_E_TRUNCATED, KRC_E_RECREATED: see new_history.  KRC_E_NO_SPACE: the disk is full; nothing is
  * lost, call again when there is room.  KRC_E_CORRUPT: a batch of the source, or output that is
- * shorter than what was committed.  KRC_E_INVALID: options that do not go together.
+ * shorter than what was committed.  KRC_E_INVALID: options that do not go together,
+ * or no topic has such a name.
  */
 KRC_API int krc_replay(const krc_config *config, const krc_replay_options *options,
                        krc_error *error) KRC_MUST_USE;

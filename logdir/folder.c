@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/names.h"
+#include "base/printable.h"
 #include "logdir/files.h"
 #include "logdir/load.h"
 
@@ -37,10 +39,7 @@ static bool cut_name(const char *name, size_t *topic_len, int32_t *partition)
     }
     *topic_len = (size_t)(dash - name);
     *partition = (int32_t)number;
-    /* what Kafka allows in a topic's name */
-    return *topic_len <= 249 &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") >=
-               *topic_len;
+    return true;
 }
 
 static bool is_segment_name(const char *name)
@@ -109,6 +108,10 @@ static int add_place(struct krc_log_places *places, const char *folder, const ch
         topic_len = strlen(name);
         partition = 0;
     }
+    if (!krc_is_topic_name(name, topic_len))
+        return krc_fail(error, KRC_E_INVALID,
+                        "\"%.*s\" is not a valid topic name: rename the folder to TOPIC-PARTITION: "
+                        "%.600s", (int)topic_len, name, folder);
     struct krc_log_place *place = append(places, error);
     if (place == NULL)
         return KRC_E_NOMEM;
@@ -297,24 +300,41 @@ static int add_file(struct krc_log_places *places, const char *path, bool format
     return add_single(places, folder, name, error);
 }
 
+/* Kafka never made it; the first one is kept to be told. */
+static void leave_out(struct krc_log_places *places, const char *name)
+{
+    if (places->left_out[0] == '\0')
+        krc_printable(places->left_out, sizeof places->left_out, name, strlen(name));
+}
+
+/* A folder in a data folder, or a file, which is none of ours. */
+static int add_subfolder(struct krc_log_places *places, const char *folder, const char *name,
+                         krc_error *error)
+{
+    size_t topic_len;
+    int32_t partition;
+    char path[PATH_MAX];
+    struct stat st;
+    if (!cut_name(name, &topic_len, &partition))
+        return KRC_OK;
+    int n = snprintf(path, sizeof path, "%s%s%s", folder,
+                     folder[strlen(folder) - 1] == '/' ? "" : "/", name);
+    if (n >= (int)sizeof path)
+        return krc_fail(error, KRC_E_IO, "the path is too long: %s/%s", folder, name);
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return KRC_OK;
+    if (krc_is_topic_name(name, topic_len))
+        return add_place(places, path, name, NULL, error);
+    leave_out(places, name);
+    return KRC_OK;
+}
+
 static int add_subfolders(struct krc_log_places *places, const char *folder, DIR *dir,
                           krc_error *error)
 {
     const struct dirent *entry;
-    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
-        size_t topic_len;
-        int32_t partition;
-        if (!cut_name(entry->d_name, &topic_len, &partition))
-            continue;
-        char path[PATH_MAX];
-        struct stat st;
-        int n = snprintf(path, sizeof path, "%s%s%s", folder,
-                         folder[strlen(folder) - 1] == '/' ? "" : "/", entry->d_name);
-        if (n >= (int)sizeof path)
-            return krc_fail(error, KRC_E_IO, "the path is too long: %s/%s", folder, entry->d_name);
-        if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-            KRC_TRY(add_place(places, path, entry->d_name, NULL, error));
-    }
+    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0)
+        KRC_TRY(add_subfolder(places, folder, entry->d_name, error));
     if (errno != 0)
         return krc_fail_errno(error, "cannot read the folder %s", folder);
     return KRC_OK;
@@ -368,6 +388,17 @@ static int check_twice(const struct krc_log_places *places, krc_error *error)
         return KRC_E_AMBIGUOUS;
     }
     return KRC_OK;
+}
+
+void krc_log_places_tell(const struct krc_log_places *places,
+                         void (*note)(void *arg, const char *topic, const char *text), void *arg)
+{
+    char text[480];
+    if (places->left_out[0] == '\0')
+        return;
+    snprintf(text, sizeof text, "folder \"%s\" is left out, and so are others like it: it is named "
+             "as a partition, but not of a valid topic name", places->left_out);
+    note(arg, "", text);
 }
 
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,

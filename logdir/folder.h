@@ -29,13 +29,19 @@ struct krc_log_place {
 struct krc_log_places {
     struct krc_log_place *list; /* sorted by topic, partition */
     size_t count;
+    char left_out[300]; /* the first folder that is named as a partition of a topic whose name is
+                           not valid, fit for a terminal; "": none */
 };
 
 /* Leftovers (TOPIC-PARTITION.<uuid>-delete, -future, -stray) are no partitions.  KRC_E_AMBIGUOUS:
- * one partition twice, both folders are named.  KRC_E_NOT_FOUND: no such path, or nothing of
- * Kafka's in it.  KRC_E_CORRUPT: a checkpoint or metadata file that is none. */
+ * one partition twice, both folders are named.  KRC_E_INVALID: a folder that was named itself gives
+ * no valid topic name.  KRC_E_NOT_FOUND: no such path, or nothing of Kafka's in it.  KRC_E_CORRUPT: a checkpoint or metadata file that is none. */
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
                         bool format_07, krc_error *error) KRC_MUST_USE;
+
+/* Reports a folder that was left out, where there is one. */
+void krc_log_places_tell(const struct krc_log_places *places,
+                         void (*note)(void *arg, const char *topic, const char *text), void *arg);
 
 /* NULL where it is not there. */
 const struct krc_log_place *krc_log_places_get(const struct krc_log_places *places,

@@ -11,7 +11,7 @@
 
 enum { QUIET_MS = 1000 }; /* following: so long without data commits what there is */
 
-static void tell_topic(void *arg, const char *topic, const char *text)
+void krc_replay_note(void *arg, const char *topic, const char *text)
 {
     struct krc_event event = {.type = KRC_EVENT_NOTE, .topic = topic, .partition = -1};
     strncpy(event.message, text, sizeof event.message - 1);
@@ -65,7 +65,7 @@ static int load_topics(struct krc_replay_run *run, struct krc_net *net, krc_erro
 
 int krc_replay_connect(struct krc_replay_run *run, krc_error *error)
 {
-    KRC_TRY(krc_net_open(&run->net, run->config, NULL, NULL, tell_topic, run, error));
+    KRC_TRY(krc_net_open(&run->net, run->config, NULL, NULL, krc_replay_note, run, error));
     int rc = load_topics(run, run->net, error);
     for (size_t i = 0; rc >= 0 && i < run->options->partition_count; i++) {
         const struct krc_replay_partition *p = &run->options->partitions[i];
@@ -345,7 +345,7 @@ void krc_replay_cluster(struct krc_replay_run *run, size_t number, size_t jobs)
     krc_error error;
     int rc = KRC_OK;
     if (number > 0)
-        rc = krc_net_open(&job.net, run->config, NULL, NULL, tell_topic, run, &error);
+        rc = krc_net_open(&job.net, run->config, NULL, NULL, krc_replay_note, run, &error);
     if (rc >= 0 && number > 0)
         rc = load_topics(run, job.net, &error);
     job.codecs = krc_codecs_new();

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/names.h"
 #include "replay/run.h"
 
 /* ---- Log folders --------------------------------------------------------------------------- */
@@ -196,6 +197,16 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
     return KRC_OK;
 }
 
+static int check_names(const krc_replay_options *options, krc_error *error)
+{
+    for (size_t i = 0; i < options->partition_count; i++)
+        KRC_TRY(krc_check_topic_name(options->partitions[i].topic, error));
+    for (size_t i = 0; i < options->topic_count; i++)
+        if (options->topics[i][0] != '^')
+            KRC_TRY(krc_check_topic_name(options->topics[i], error));
+    return KRC_OK;
+}
+
 /* What the output holds already counts against its limit. */
 static int count_records(struct krc_replay_run *run, krc_error *error)
 {
@@ -278,8 +289,10 @@ static int find_source(struct krc_replay_run *run, krc_error *error)
     const krc_config *config = run->config;
     if (config->log_dir_count == 0)
         return krc_replay_connect(run, error);
-    return krc_log_places_find(&run->places, (const char *const *)config->log_dirs,
-                               config->log_dir_count, config->format_07, error);
+    KRC_TRY(krc_log_places_find(&run->places, (const char *const *)config->log_dirs,
+                                config->log_dir_count, config->format_07, error));
+    krc_log_places_tell(&run->places, krc_replay_note, run);
+    return KRC_OK;
 }
 
 static int run_all(struct krc_replay_run *run, krc_error *error)
@@ -305,6 +318,7 @@ static int run_all(struct krc_replay_run *run, krc_error *error)
 int krc_replay(const krc_config *config, const krc_replay_options *options, krc_error *error)
 {
     KRC_TRY(check_source(config, options, error));
+    KRC_TRY(check_names(options, error));
     KRC_TRY(check_options(config, options, error));
     struct krc_replay_run run = {.config = config, .options = options};
     pthread_mutex_init(&run.mutex, NULL); /* notes of topics are told while they are looked for */

@@ -96,6 +96,9 @@ void krc_replay_tell(struct krc_replay_run *run, const struct krc_event *event);
 /* Looks for the partitions that are wanted. */
 int krc_replay_connect(struct krc_replay_run *run, krc_error *error) KRC_MUST_USE;
 
+/* Tells what is to be known of a topic ("": of none); `arg` is the run. */
+void krc_replay_note(void *arg, const char *topic, const char *text);
+
 /* How often `stop` is asked. */
 enum { KRC_REPLAY_LOOK_MS = 50 };
 

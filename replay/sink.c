@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/names.h"
 #include "replay/json.h"
 
 enum { HOUR_MS = 3600 * 1000, ROW_BYTES = 64 };
@@ -81,6 +82,7 @@ int krc_sink_open(struct krc_sink *sink, const struct krc_sink_run *run,
                                  [KRC_REPLAY_ZSTD] = KRC_ZSTD};
     *sink = (struct krc_sink){.run = run, .place = place, .segment_folder = -1};
     krc_outfile_init(&sink->file, codecs[run->options->compression]);
+    KRC_TRY(krc_check_topic_name(place->topic, error)); /* files are named by it */
     sink->at = (struct krc_stored_sink){
         .history = history, .file_offset = -1, .max_timestamp_ms = -1};
     if (stored != NULL && stored->history == history)

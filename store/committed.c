@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
 #include "base/place.h"
+#include "base/printable.h"
 #include "store/store.h"
 
 /* A row and its strings are one piece of memory. */
 struct krc_committed_list {
     struct krc_committed **rows;
     size_t count, capacity;
+    char *left_out; /* the first topic whose name was not valid; NULL: there was none */
 };
 
 krc_committed_list *krc_committed_new(void)
@@ -27,7 +30,13 @@ void krc_committed_free(krc_committed_list *list)
     for (size_t i = 0; i < list->count; i++)
         free(list->rows[i]);
     free(list->rows);
+    free(list->left_out);
     free(list);
+}
+
+const char *krc_committed_left_out(const krc_committed_list *list)
+{
+    return list->left_out;
 }
 
 const struct krc_committed *krc_committed_at(const krc_committed_list *list, size_t i)
@@ -102,8 +111,17 @@ static int grow(krc_committed_list *list, krc_error *error)
     return KRC_OK;
 }
 
+static int leave_out(krc_committed_list *list, const char *topic, krc_error *error)
+{
+    if (list->left_out == NULL)
+        list->left_out = krc_printable_copy(topic, strlen(topic));
+    return list->left_out == NULL ? krc_fail_nomem(error, strlen(topic)) : KRC_OK;
+}
+
 int krc_committed_add(krc_committed_list *list, const struct krc_committed *row, krc_error *error)
 {
+    if (!krc_is_topic_name(row->topic, strlen(row->topic)))
+        return leave_out(list, row->topic, error);
     size_t at = place_of(list, row);
     if (at < list->count && krc_committed_compare(list->rows[at], row) == 0)
         return 1;

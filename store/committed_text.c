@@ -7,6 +7,7 @@
 
 #include <krc-tools.h>
 
+#include "base/names.h"
 #include "base/place.h"
 #include "base/uuid.h"
 #include "store/private.h"
@@ -111,14 +112,6 @@ struct reading {
     krc_error *error;
 };
 
-/* Kafka's rule for names of topics. */
-static bool is_topic_name(const char *name)
-{
-    size_t len = strlen(name);
-    return len >= 1 && len <= 249 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == len;
-}
-
 /* `place`: "line 3, column 1" or "entry 3". */
 static int add_row(struct reading *in, struct krc_committed *row, const char *place)
 {
@@ -130,11 +123,12 @@ static int add_row(struct reading *in, struct krc_committed *row, const char *pl
         return krc_fail(in->error, KRC_E_INVALID,
                         "%s: group \"%s\", but only group \"%s\" was asked for", place, row->group,
                         in->group);
-    if (!is_topic_name(row->topic))
-        return krc_fail(in->error, KRC_E_INVALID,
-                        "%s: \"%s\" is no topic's name (1 to 249 letters, digits, '.', '_', '-')",
-                        place, row->topic);
-    int rc = krc_committed_add(in->list, row, in->error);
+    int rc = krc_check_topic_name(row->topic, in->error);
+    if (rc < 0) {
+        krc_error_in(in->error, "%s", place);
+        return rc;
+    }
+    rc = krc_committed_add(in->list, row, in->error);
     if (rc == 1)
         return krc_fail(in->error, KRC_E_INVALID,
                         "%s: partition %" PRId32 " of topic \"%s\" in group \"%s\" comes a second "

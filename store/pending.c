@@ -2,6 +2,7 @@
  * Commits that a group has yet to confirm: the rows are written as if it had, and those that they
  * replace are kept beside them, to be put back should it refuse.
  */
+#include "base/names.h"
 #include "store/private.h"
 
 static const char tables[] =
@@ -127,7 +128,12 @@ int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, 
             .to = sqlite3_column_int64(row, 6),
         };
         bool has_texts = pending.topic != NULL && pending.member_id != NULL;
-        told = has_texts ? each(arg, &pending) : krc_fail_nomem(error, 1);
+        told = has_texts ? krc_check_topic_name(pending.topic, error) : krc_fail_nomem(error, 1);
+        if (told == KRC_E_INVALID)
+            told = krc_store_fail_damaged(store, error,
+                                          "it has a topic whose name is not valid");
+        if (told == KRC_OK)
+            told = each(arg, &pending);
         rc = SQLITE_OK;
     }
     if (rc != SQLITE_OK && rc != SQLITE_DONE)

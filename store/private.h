@@ -64,6 +64,9 @@ int krc_store_query_number(struct krc_store *store, const char *sql, sqlite3_int
  */
 int krc_store_examine(const char *path, krc_error *error) KRC_MUST_USE;
 
+/* `finding`: of several lines the last one counts, the others say which check found it. */
+int krc_store_fail_damaged(struct krc_store *store, krc_error *error, const char *finding);
+
 /* Whether the write-ahead log beside a store holds anything. */
 bool krc_store_has_log(const char *path);
 

@@ -36,8 +36,7 @@ static int fail_io(struct krc_store *store, krc_error *error, const char *doing)
                     sqlite3_errmsg(store->db));
 }
 
-/* `finding`: of several lines the last one counts, the others say which check found it. */
-static int fail_damaged(struct krc_store *store, krc_error *error, const char *finding)
+int krc_store_fail_damaged(struct krc_store *store, krc_error *error, const char *finding)
 {
     const char *newline = finding == NULL ? NULL : strrchr(finding, '\n');
     return krc_fail(error, KRC_E_STORE,
@@ -71,7 +70,7 @@ int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
                         "for %d s; try again", doing, store->path, BUSY_TIMEOUT_MS / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return fail_damaged(store, error, sqlite3_errmsg(store->db));
+        return krc_store_fail_damaged(store, error, sqlite3_errmsg(store->db));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
         return fail_io(store, error, doing);
@@ -283,7 +282,7 @@ static int check_tables(struct krc_store *store, krc_error *error)
         rc = sqlite3_step(statement);
     int failed = KRC_OK;
     if (rc == SQLITE_ROW)
-        failed = fail_damaged(store, error, (const char *)sqlite3_column_text(statement, 0));
+        failed = krc_store_fail_damaged(store, error, (const char *)sqlite3_column_text(statement, 0));
     else if (rc != SQLITE_DONE)
         failed = krc_store_fail(store, error, "read");
     sqlite3_finalize(statement);

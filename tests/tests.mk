@@ -26,9 +26,15 @@ check: layers documented header unit model command corpora examples ## all of th
 unit: $(UNIT_BIN) ## the rooms' unit tests
 	@for t in $(UNIT_BIN); do echo "$$t"; $$t || exit 1; done
 
+# A broker that sends what none should.
+HOSTILE := $(BUILD)/tests/cmd/hostile
+$(HOSTILE): $(HOSTILE).o $(SUPPORT_OBJ) $(BUILD)/libkrc.a
+	$(Q)$(CC) $(ALL_LDFLAGS) $^ -o $@ $(CHECK_LIBS) $(LIBS)
+
 .PHONY: command
-command: $(BUILD)/krc ## the command, run by scripts
-	@for t in $(sort $(wildcard tests/cmd/*.sh)); do KRC=$(BUILD)/krc sh $$t || exit 1; done
+command: $(BUILD)/krc $(HOSTILE) ## the command, run by scripts
+	@for t in $(sort $(wildcard tests/cmd/*.sh)); do \
+	    KRC=$(BUILD)/krc HOSTILE=$(HOSTILE) sh $$t || exit 1; done
 
 # ---- The state machine ---------------------------------------------------------------------------
 
@@ -183,4 +189,5 @@ valgrind: $(UNIT_BIN) ## the unit tests under valgrind
 	    --errors-for-leak-kinds=definite --error-exitcode=9 $$t || exit 1; done
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(SUPPORT_OBJ:.o=.d) $(BUILD)/tests/model/model.d \
+         $(HOSTILE:=.d) \
          $(FUZZ_SRC:%.c=$(BUILD)/%.d)

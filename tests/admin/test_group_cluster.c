@@ -240,6 +240,54 @@ START_TEST(a_topic_id_that_metadata_does_not_have)
 }
 END_TEST
 
+/* By name, and with a NUL behind which it would be t. */
+static void commit_outside(enum krc_api_name api, void *response)
+{
+    static const char *const names[] = {"../../victim", "t\0x"};
+    struct krc_offset_fetch_response *r = response;
+    if (api != KRC_API_OFFSET_FETCH || r->topic_count == 0)
+        return;
+    struct krc_offset_fetch_topic *topics = krc_arena_take(&world.arena, 3 * sizeof *topics);
+    for (int i = 0; i < 3; i++)
+        topics[i] = r->topics[0];
+    topics[0].name = build_text(names[0]);
+    topics[1].name = (struct krc_bytes){(const uint8_t *)names[1], 3};
+    r->topics = topics;
+    r->topic_count = 3;
+}
+
+START_TEST(offsets_of_topics_that_cannot_be)
+{
+    topic->partitions[0].committed = 5;
+    world_versions(KRC_API_OFFSET_FETCH, 1, 9);
+    edit(commit_outside);
+    ck_assert_int_eq(read_groups("g"), KRC_OK);
+    ck_assert_str_eq(offsets_text("g"), "t-0@5");
+    ck_assert_str_eq(krc_committed_left_out(offsets), "../../victim");
+}
+END_TEST
+
+static void list_with_nul(enum krc_api_name api, void *response)
+{
+    struct krc_list_groups_response *r = response;
+    if (api == KRC_API_LIST_GROUPS && r->group_count > 0)
+        r->groups[0].group = (struct krc_bytes){(const uint8_t *)"g\0h", 3};
+}
+
+/* Cut at its NUL, it would be another one. */
+START_TEST(a_group_whose_name_holds_a_nul)
+{
+    edit(list_with_nul);
+    topic->partitions[0].committed = 5;
+    ck_assert_int_eq(read_groups(NULL), KRC_OK);
+    ck_assert_str_eq(offsets_text("g"), "");
+    const struct krc_group *g = krc_groups_at(groups, 0);
+    ck_assert_str_eq(g->id, "g\\x00h");
+    check_says(g->error.message, "group \"g\\x00h\" cannot be asked about");
+    ck_assert_int_eq(serve_requests(KRC_API_OFFSET_FETCH), 0);
+}
+END_TEST
+
 START_TEST(of_folders)
 {
     ck_assert_int_eq(krc_config_set(config, "bootstrap.servers", "", &error), KRC_OK);
@@ -362,7 +410,8 @@ int main(void)
         a_member_of_a_group, a_member_of_a_classic_group, brokers_without_newer_groups,
         brokers_that_know_newer_groups_and_have_none, no_such_group, offsets_without_a_group,
         a_group_that_we_may_not_see, one_group_that_is_not_decided,
-        what_was_undecided_is_waited_for, a_topic_id_that_metadata_does_not_have, of_folders,
+        what_was_undecided_is_waited_for, a_topic_id_that_metadata_does_not_have,
+        offsets_of_topics_that_cannot_be, a_group_whose_name_holds_a_nul, of_folders,
         an_empty_group_is_moved, members_are_not_moved, members_that_come_meanwhile,
         some_are_refused, a_group_that_we_may_not_change, no_answer, no_such_partition};
     return run_tests("admin: groups of a cluster", tests, sizeof tests / sizeof *tests, setup,

@@ -526,11 +526,32 @@ START_TEST(faults_name_partition_and_offset)
     put_record(0);
     check_fault(KRC_E_CORRUPT, "__consumer_offsets-0, offset 1: a classic group is not what its "
                                "version 0 demands");
-    begin_key(1, "g");
-    build_append(&key, "\0\1\0\0\0\0\0", 7);
+    build_append(&key, "\0\1\0\1\0\0\1t\0\0\0\0", 12); /* the group's name is a NUL */
     put_record(0);
     check_fault(KRC_E_UNSUPPORTED, "__consumer_offsets-0, offset 1: a name or a commit's metadata "
                                    "holds a NUL byte, which no text of krc's can carry");
+}
+END_TEST
+
+/* The rest of the group is read. */
+START_TEST(topics_that_cannot_be)
+{
+    static const char *const names[] = {"../../victim\x1b[2J", "/t", "..", "", "a b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        begin_commit(1, "g", names[i], 0);
+        build_append(&value, "\0\3\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+        put_record(0);
+    }
+    begin_key(1, "g"); /* "t", were it cut at its NUL */
+    build_append(&key, "\0\2t\0\0\0\0\1", 8);
+    build_append(&value, "\0\3\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 24);
+    put_record(0);
+    commit(4, 0);
+    ck_assert_msg(read_log("g") == KRC_OK, "%s", error.message);
+    ck_assert_str_eq(krc_committed_left_out(offsets), "");
+    ck_assert_int_eq(krc_committed_find(offsets, "g", "t", 0)->offset, 4);
+    ck_assert_ptr_null(krc_committed_at(offsets, 1));
+    forget();
 }
 END_TEST
 
@@ -567,6 +588,7 @@ int main(void)
         states_of_consumer_groups,
         other_types_are_passed_over,
         faults_name_partition_and_offset,
+        topics_that_cannot_be,
         one_group_is_read_alone,
     };
     return run_tests("admin: group log", tests, sizeof tests / sizeof *tests, setup, teardown);

@@ -473,6 +473,28 @@ START_TEST(the_group_of_the_cluster)
 }
 END_TEST
 
+/* At once, and not when the cluster answers. */
+START_TEST(topics_that_cannot_be)
+{
+    static const char *const names[] = {"../../t", "/t", ".", "..", "", "a b", "t\x1b[2J"};
+    set("group.id", "g");
+    open_consumer();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const topics[] = {"t", names[i]};
+        ck_assert_int_eq(krc_assign(handle, names[i], 0, 0, KRC_NO_END, &error), KRC_E_INVALID);
+        check_says(error.message, "is not a valid topic name");
+        ck_assert_int_eq(krc_subscribe(handle, names[i], 0, KRC_NO_END, &error), KRC_E_INVALID);
+        ck_assert_int_eq(krc_load_topics(handle, topics, 2, &error), KRC_E_INVALID);
+        ck_assert_int_eq(krc_join(handle, topics, 2, &error), KRC_E_INVALID);
+        for (const char *c = error.message; *c != '\0'; c++)
+            ck_assert(*c >= ' ');
+    }
+    ck_assert_int_eq(serve_requests(KRC_API_METADATA), 0);
+    const char *const topics[] = {"t"}; /* nothing of it stays */
+    ck_assert_int_eq(krc_join(handle, topics, 1, &error), KRC_OK);
+}
+END_TEST
+
 START_TEST(neither_store_nor_group)
 {
     open_consumer();
@@ -658,7 +680,7 @@ int main(void)
         unassigned_while_batches_are_out, released_in_another_order,
         held_batches_stop_the_fetching, woken_from_another_thread, partitions_that_are_found,
         offsets_are_listed, a_broker_that_is_mute, a_store_goes_on, commits_in_the_background,
-        the_group_of_the_cluster, neither_store_nor_group, embedded_to_the_end,
+        the_group_of_the_cluster, topics_that_cannot_be, neither_store_nor_group, embedded_to_the_end,
         embedded_that_holds, embedded_closed_in_a_callback, replayed_and_followed};
     return run_tests("consumer/online", cases, sizeof cases / sizeof *cases, begin, end);
 }

@@ -233,6 +233,50 @@ START_TEST(ends_of_leader_epochs)
 }
 END_TEST
 
+/* Named as partitions, but of no topic that there can be: reported once and left out. */
+static int notes;
+static char noted[512];
+
+static void note(void *arg, const char *topic, const char *text)
+{
+    ck_assert_ptr_null(arg);
+    ck_assert_str_eq(topic, "");
+    snprintf(noted, sizeof noted, "%s", text);
+    notes++;
+}
+
+START_TEST(folders_of_no_valid_topic)
+{
+    static const char *const names[] = {"..-0", ".-1", "a b-0", "t\x1b[2J-0", "\xc3\xa9-0"};
+    tempdir_mkdir("data");
+    tempdir_mkdir("data/t-0");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        ck_assert_int_eq(mkdir(tempdir_path("data/%s", names[i]), 0777), 0);
+    ck_assert_msg(find(tempdir_path("data")) == KRC_OK, "%s", error.message);
+    ck_assert_uint_eq(places.count, 1);
+    ck_assert_str_eq(places.list[0].topic, "t");
+    notes = 0;
+    krc_log_places_tell(&places, note, NULL);
+    ck_assert_int_eq(notes, 1);
+    ck_assert_ptr_nonnull(strstr(noted, "not of a valid topic name"));
+    ck_assert_ptr_null(strchr(noted, '\x1b'));
+    krc_log_places_free(&places);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char file[300];
+        snprintf(file, sizeof file, "data/%s/00000000000000000000.log", names[i]);
+        tempdir_write_text(file, "");
+        ck_assert_int_eq(find(tempdir_path("data/%s", names[i])), KRC_E_INVALID);
+        ck_assert_ptr_nonnull(strstr(error.message, "is not a valid topic name"));
+        ck_assert_ptr_null(strchr(error.message, '\x1b'));
+    }
+    tempdir_write_text("data/t-0/00000000000000000000.log", "");
+    ck_assert_int_eq(find(tempdir_path("data/t-0")), KRC_OK);
+    krc_log_places_tell(&places, note, NULL);
+    ck_assert_int_eq(notes, 1);
+    krc_log_places_free(&places);
+}
+END_TEST
+
 START_TEST(the_wrong_format)
 {
     tempdir_mkdir("t-0");
@@ -346,7 +390,8 @@ int main(void)
         a_data_folder, a_partition_folder_looks_above, a_single_file, a_file_in_the_working_folder,
         leftovers_are_no_partitions, checkpoints_find_every_partition,
         one_partition_in_two_folders, what_is_refused, a_data_folder_without_partitions,
-        segments_of_a_log, ends_of_leader_epochs, the_wrong_format, small_files_that_are_no_files,
+        segments_of_a_log, ends_of_leader_epochs, folders_of_no_valid_topic, the_wrong_format,
+        small_files_that_are_no_files,
         segments_that_are_no_files, a_folder_that_vanished,
     };
     return run_tests("logdir: folder", tests, sizeof tests / sizeof *tests, tempdir_make,

@@ -112,6 +112,28 @@ START_TEST(a_store_that_was_meddled_with)
 }
 END_TEST
 
+START_TEST(topics_that_cannot_be)
+{
+    static const char *const names[] = {"../../t", "/tmp/t", "..", "", "a b"};
+    const char *topics[1];
+    options.topics = topics;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        partitions[0].topic = topics[0] = names[i];
+        options.partition_count = 1;
+        options.topic_count = 0;
+        ck_assert_int_eq(replay(), KRC_E_INVALID);
+        check_says(error.message, "is not a valid topic name");
+        options.partition_count = 0;
+        options.topic_count = 1;
+        options.join = true;
+        ck_assert_int_eq(replay(), KRC_E_INVALID);
+        check_says(error.message, "is not a valid topic name");
+        options.join = false;
+    }
+    ck_assert_int_ne(access(tempdir_path("out"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(a_partition_twice)
 {
     partitions[1] = partitions[0];
@@ -195,6 +217,7 @@ int main(void)
         a_store_that_a_reader_is_about_to_use,
         the_group_is_as_it_was_begun,
         a_store_that_was_meddled_with,
+        topics_that_cannot_be,
         a_partition_twice,
         a_limit_and_a_partition_that_cannot_be_opened,
         a_segment_that_is_deleted_meanwhile,

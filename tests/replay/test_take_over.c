@@ -148,6 +148,26 @@ BOTH(a_topic_that_was_made_again)
     (void)is_classic;
 }
 
+/* Somebody has written to the store: what lies outside stays as it is. */
+BOTH(a_store_with_a_topic_that_cannot_be)
+{
+    static const char *const sql[] = {
+        "UPDATE offsets SET topic = '../../u' WHERE topic = 'u'",
+        "UPDATE histories SET topic = '../../u' WHERE topic = 'u'",
+        "UPDATE sinks SET topic = '../../u', length = 0 WHERE topic = 'u'"};
+    char outside[700];
+    joined_ok(joined_replay());
+    for (size_t i = 0; i < sizeof sql / sizeof *sql; i++)
+        ck_assert_int_eq(joined_query(sql[i]), -1);
+    snprintf(outside, sizeof outside, "%s/../../u-0.00000000000000000000.jsonl", joined.out);
+    ck_assert_int_ne(access(outside, F_OK), 0);
+    joined.options.recover = true;
+    ck_assert_int_eq(joined_replay(), KRC_E_INVALID);
+    check_says(joined.error.message, "\"../../u\" is not a valid topic name");
+    ck_assert_int_ne(access(outside, F_OK), 0);
+    (void)is_classic;
+}
+
 BOTH(somebody_else_has_committed)
 {
     joined_ok(joined_replay());
@@ -190,6 +210,7 @@ int main(void)
                                   moved_forward_by_hand,
                                   a_topic_that_was_deleted,
                                   a_topic_that_was_made_again,
+                                  a_store_with_a_topic_that_cannot_be,
                                   somebody_else_has_committed,
                                   a_broker_that_does_not_tell_what_is_being_written,
                                   nothing_to_recover};

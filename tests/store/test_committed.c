@@ -36,8 +36,9 @@ START_TEST(csv_is_read)
     ck_assert_str_eq(parsed("t1,0,5\nt1,1,9223372036854775807\n\n", NULL),
                      "default/t1/0=5,-1,-;default/t1/1=9223372036854775807,-1,-;");
     ck_assert_str_eq(parsed("t,2147483647,0", "my group"), "my group/t/2147483647=0,-1,-;");
-    ck_assert_str_eq(parsed("\"a topic\",0,1", NULL), "line 1, column 1: " "\"a topic\" is no topic's name (1 to "
-                     "249 letters, digits, '.', '_', '-')");
+    ck_assert_str_eq(parsed("\"a topic\",0,1", NULL), "line 1, column 1: \"a topic\" is not a "
+                     "valid topic name: use 1 to 249 letters, digits, '.', '_' and '-', but not "
+                     "\".\" or \"..\"");
     ck_assert_str_eq(parsed("\"my group, \"\"1\"\"\",\"t\",\"0\",\"7\"\r\ng,t,0,8\r\n", NULL),
                      "g/t/0=8,-1,-;my group, \"1\"/t/0=7,-1,-;");
     ck_assert_str_eq(parsed("b,1,1\na,10,1\na,9,1\n", "g"),
@@ -76,8 +77,8 @@ START_TEST(csv_faults_are_placed)
         {"t,0,5\nt,0,6", "line 2, column 1: partition 0 of topic \"t\" in group \"default\" comes "
                          "a second time"},
         {",t,0,6", "line 1, column 1: the group has no name"},
-        {"../t,0,6", "line 1, column 1: \"../t\" is no topic's name (1 to 249 letters, digits, "
-                     "'.', '_', '-')"},
+        {"../t,0,6", "line 1, column 1: \"../t\" is not a valid topic name: use 1 to 249 "
+                     "letters, digits, '.', '_' and '-', but not \".\" or \"..\""},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         ck_assert_str_eq(parsed(faults[i].text, NULL), faults[i].message);

@@ -129,6 +129,19 @@ START_TEST(a_later_one_is_put_back_to_the_one_before)
 }
 END_TEST
 
+/* Files are named by them. */
+START_TEST(a_topic_that_cannot_be)
+{
+    keep_and_put(1, 0, 10);
+    ck_assert_int_eq(sqlite3_exec(krc_store_connection(store),
+                                  "UPDATE pending SET topic = '../../t';"
+                                  "UPDATE offsets SET topic = '../../t'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    ck_assert_int_eq(krc_store_each_pending(store, see, NULL, &error), KRC_E_STORE);
+    ck_assert_ptr_nonnull(strstr(error.message, "is damaged (it has a topic whose name is not"));
+}
+END_TEST
+
 START_TEST(partitions_do_not_meet)
 {
     keep_and_put(1, 0, 10);
@@ -246,7 +259,8 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {the_first_commit_is_put_back_to_nothing, a_confirmed_one_stays,
-                            a_later_one_is_put_back_to_the_one_before, partitions_do_not_meet,
+                            a_later_one_is_put_back_to_the_one_before, a_topic_that_cannot_be,
+                            partitions_do_not_meet,
                             pending_outlives_its_process, ended_stretches_are_kept,
                             resets_go_with_it, two_at_a_time_are_refused};
     return run_tests("store/pending", tests, sizeof tests / sizeof *tests, setup, teardown);

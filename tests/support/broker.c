@@ -335,6 +335,25 @@ static void answer_sasl_authenticate(const struct broker_request *r,
     response->session_lifetime_ms = world.sasl.lifetime_ms;
 }
 
+/* ---- DescribeProducers ---------------------------------------------------------------------- */
+
+/* Nobody produces: world.edit may say otherwise. */
+static void answer_describe_producers(const struct broker_request *r,
+                                      struct krc_describe_producers_response *response)
+{
+    const struct krc_describe_producers_request *request = r->frame.body;
+    response->topic_count = request->topic_count;
+    response->topics = take((size_t)request->topic_count, sizeof *response->topics);
+    for (int32_t t = 0; t < request->topic_count; t++) {
+        struct krc_describe_producers_topic *to = &response->topics[t];
+        to->name = request->topics[t].name;
+        to->partition_count = request->topics[t].partition_count;
+        to->partitions = take((size_t)to->partition_count, sizeof *to->partitions);
+        for (int32_t i = 0; i < to->partition_count; i++)
+            to->partitions[i].index = request->topics[t].partitions[i];
+    }
+}
+
 /* ---- Requests ------------------------------------------------------------------------------- */
 
 void broker_take(struct broker_request *r, int32_t node, const uint8_t *frame, size_t len)
@@ -407,6 +426,12 @@ static void fill(struct broker_request *r, void *response)
         break;
     case KRC_API_LIST_GROUPS:
         group_tell_names(r, response);
+        break;
+    case KRC_API_DESCRIBE_PRODUCERS:
+        answer_describe_producers(r, response);
+        break;
+    case KRC_API_DESCRIBE_TOPIC_PARTITIONS: /* there is nothing to be told */
+    case KRC_API_LIST_TRANSACTIONS:
         break;
     default:
         ck_assert_msg(group_knows(r->frame.api), "nobody asks for this here");

@@ -448,7 +448,8 @@ void sim_open(void)
 
 static void note(void *arg, const char *topic, const char *text)
 {
-    (void)arg, (void)text;
+    (void)arg;
+    snprintf(sim.noted, sizeof sim.noted, "%s", text);
     sim_say("note of %s", topic);
 }
 

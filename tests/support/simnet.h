@@ -53,6 +53,7 @@ extern struct sim {
     const char *token; /* OAUTHBEARER's; NULL: it never comes */
     bool shows_connects, shows_greetings, shows_metadata, shows_details;
     char trace[16384];
+    char noted[512]; /* the newest note */
 } sim;
 
 /* The world is open.  `sim.settings` may be changed before sim_start. */

@@ -1,0 +1,72 @@
+#!/bin/sh
+# A broker that sends names, addresses and texts which none should (tests/cmd/hostile.c): they are
+# reported once, never used, and never reach the terminal as they are.
+
+me=tests/cmd/hostile.sh
+. tests/cmd/common
+"${HOSTILE:-build/release/tests/cmd/hostile}" >"$dir/address" &
+broker=$!
+# by SIGKILL, for a test's runner hands any other on to all of its process group
+trap '{ kill -9 $broker; wait $broker; rm -rf "$dir"; } 2>/dev/null' EXIT
+while [ ! -s "$dir/address" ]; do sleep 0.1; done
+b=$(cat "$dir/address")
+to=$dir/a/b/to
+mkdir -p "$to"
+bad='"../../victim", which is not a valid topic name'
+echo precious >"$dir/a/victim-0.jsonl"
+
+# what stands outside of DIR: what stood there before
+untouched() {
+    same "$1: outside" 'victim-0.jsonl' "$(cd "$dir/a" && find . -path ./b -prune -o -type f -print |
+        sed 's#^./##')"
+    same "$1: outside" precious "$(cat "$dir/a/victim-0.jsonl")"
+    rm -rf "$to"
+    mkdir "$to"
+}
+# how often the last run has reported something
+told() {
+    same "reports of $2" "$1" "$(grep -cF -- "$2" "$dir/err")"
+}
+
+# ---- topics
+for format in jsonl raw segment; do
+    run 0 replay -b "$b" -t '^[^u]' --to "$to" --format $format
+    told 1 "$bad"
+    same "$format: partitions" t "$(sed -n 's/^\([a-z./]*\) *0 .*/\1/p' "$dir/err")"
+    untouched $format
+done
+run 0 replay -b "$b" -t '^[^u]' --to "sqlite:$to/records.db"
+told 1 "$bad"
+same 'sqlite' '5|t' "$(sqlite3 "$to/records.db" 'SELECT count(*), min(topic) FROM records')"
+untouched sqlite
+run 0 replay -b "$b" -t '^[^u]' --to "$to" -g g --join
+told 1 "$bad"
+untouched join
+run 0 read -b "$b" -t '^[^u]' -e
+told 1 "$bad"
+same 'records of t' 5 "$(wc -l <"$dir/out")"
+for command in topics txns 'offsets list -g g' 'offsets lag -g g' 'offsets export -g g'; do
+    run 0 $command -b "$b" -t '^[^u]'
+    told 1 "the cluster speaks of a topic $bad"
+    case $command in offsets*) told 1 "offsets of topic $bad, are left out" ;; esac
+    same "$command" 0 "$(grep -c victim "$dir/out")"
+done
+same 'export of g' 't,0,5 u,0,3' "$("$KRC" offsets export -b "$b" -g g 2>/dev/null | xargs)"
+
+# ---- the command line
+rule="not a valid topic name: use 1 to 249 letters, digits, '.', '_' and '-', but not \".\" or \"..\""
+for topic in ../../x .. . /tmp/x 'a b' ''; do
+    for command in "replay --to $to" 'replay --join -g g --to '"$to" read topics txns \
+        'offsets list' 'offsets migrate'; do
+        [ -z "$topic" ] && rule='a topic is given as TOPIC, TOPIC:0,3 or ^REGEX'
+        expect 2 '' "krc: $topic: $rule$more" $command -b "$b" -t "$topic"
+    done
+done
+untouched 'the command line'
+
+# ---- addresses
+run 1 read -b "$b" -t u -e --timeout-ms 2000
+told 1 'broker 2 is advertised as "127.0.0.1", port '
+same 'records of u' 0 "$(wc -l <"$dir/out")"
+
+echo "$me: $checks checks"
