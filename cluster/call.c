@@ -42,7 +42,7 @@ void krc_call_begin(struct krc_cluster *cluster, struct krc_call *call)
     call->error_code = 0;
     call->why[0] = '\0';
     call->was_sent = false;
-    call->backoff = (struct krc_backoff){0};
+    krc_backoff_clear(&call->backoff);
     put_open(cluster, call);
 }
 
@@ -199,7 +199,7 @@ static void send(struct krc_cluster *cluster, struct krc_call *call, struct krc_
 
 static void try_to_send(struct krc_cluster *cluster, struct krc_call *call, int64_t *next_ms)
 {
-    if (call->backoff.not_before_ms > cluster->now_ms) {
+    if (krc_backoff_waits(cluster, &call->backoff)) {
         *next_ms = krc_sooner(*next_ms, call->backoff.not_before_ms);
         return;
     }

@@ -59,27 +59,6 @@ uint64_t krc_random(struct krc_cluster *cluster)
     return cluster->random = x;
 }
 
-int64_t krc_backoff_ms(struct krc_cluster *cluster, int64_t first, int64_t most, int failures)
-{
-    int64_t wait = first;
-    while (failures-- > 0 && wait < most)
-        wait *= 2;
-    if (wait > most)
-        wait = most > first ? most : first;
-    int64_t fifth = wait / 5;
-    wait += (int64_t)(krc_random(cluster) % (uint64_t)(2 * fifth + 1)) - fifth;
-    return wait < most || first > most ? wait : most;
-}
-
-void krc_backoff_fail(struct krc_cluster *cluster, struct krc_backoff *backoff)
-{
-    const struct krc_cluster_settings *s = &cluster->settings;
-    backoff->not_before_ms =
-        cluster->now_ms + krc_backoff_ms(cluster, s->retry_backoff_ms, s->retry_backoff_max_ms,
-                                         backoff->failures);
-    backoff->failures++;
-}
-
 /* ---- Time ----------------------------------------------------------------------------------- */
 
 static void tick_conns(struct krc_node *const *nodes, size_t count)

@@ -137,7 +137,7 @@ static void fetch_offsets(struct krc_coordinator *c, struct krc_conn *conn)
     asked->coordinator = c;
     for (struct krc_question *q = cluster->questions.open, *next; q != NULL; q = next) {
         next = q->next;
-        if (q->type == KRC_ASKS_COMMITTED && q->backoff.not_before_ms <= cluster->now_ms)
+        if (q->type == KRC_ASKS_COMMITTED && !krc_backoff_waits(cluster, &q->backoff))
             krc_question_send(asked, q);
     }
     krc_arena_reset(&cluster->arena);

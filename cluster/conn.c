@@ -241,7 +241,6 @@ static void greeted(void *arg, const struct krc_answer *answer)
 void krc_conn_ready(struct krc_conn *conn)
 {
     conn->state = KRC_CONN_READY;
-    conn->failures = 0;
     conn->refused = conn->denied = false;
     conn->error[0] = '\0';
 }
@@ -434,7 +433,7 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
     if (conn->state == KRC_CONN_READY) {
         conn->used_at_ms = now(conn);
         conn->is_answered = true;
-        conn->unanswered = 0;
+        conn->failures = conn->unanswered = 0;
     }
     int32_t throttle_ms = throttle_of(sent, cluster->response);
     if (throttle_ms > 0)

@@ -87,7 +87,7 @@ struct krc_conn {
 
     int64_t deadline_ms;  /* CONNECTING; AUTHENTICATING, while a token is fetched */
     int64_t retry_at_ms;  /* CLOSED: not before; */
-    int failures;         /* since it was READY last */
+    int failures;         /* since a request was answered last */
     int32_t refused_size; /* of the response that was too large */
     bool refused;         /* the last failure was definite: nobody listens, or it is no broker */
     bool denied;          /* and it was about who we are, or who the broker is, which... */

@@ -80,6 +80,7 @@ static void found(void *arg, const struct krc_answer *answer)
     if (answer->rc >= 0 && r->error_code == 0 &&
         krc_node_learn(c->cluster, r->node_id, r->host, r->port, none) != NULL) {
         c->node_id = r->node_id;
+        krc_backoff_repeat(c->cluster, &c->backoff);
         return;
     }
     if (answer->rc >= 0 && !krc_kafka_error_retriable(r->error_code))
@@ -113,9 +114,8 @@ struct krc_conn *krc_coordinator_conn(struct krc_coordinator *c, enum krc_purpos
     struct krc_node *node = krc_node_find(cluster, c->node_id);
     if (node != NULL) {
         struct krc_conn *conn = krc_node_conn(node, purpose);
-        if (conn != NULL) {
-            c->backoff.failures = 0;
-        } else if (node->conns[purpose].failures > 0) { /* it may have moved */
+        bool is_ready = node->conns[purpose].state == KRC_CONN_READY;
+        if (!is_ready && node->conns[purpose].failures > 0) { /* it may have moved */
             krc_coordinator_lost(c, node->conns[purpose].error);
             krc_backoff_fail(cluster, &c->backoff);
             *next_ms = krc_sooner(*next_ms, c->backoff.not_before_ms);
@@ -124,7 +124,7 @@ struct krc_conn *krc_coordinator_conn(struct krc_coordinator *c, enum krc_purpos
     }
     if (c->asking)
         return NULL;
-    if (c->backoff.not_before_ms > cluster->now_ms) {
+    if (krc_backoff_waits(cluster, &c->backoff)) {
         *next_ms = krc_sooner(*next_ms, c->backoff.not_before_ms);
         return NULL;
     }

@@ -40,6 +40,7 @@ void krc_coordinator_lost(struct krc_coordinator *coordinator, const char *why);
 static inline void krc_coordinator_heard(struct krc_coordinator *coordinator)
 {
     coordinator->tell_ms = 0;
+    krc_backoff_clear(&coordinator->backoff);
 }
 
 /* Whether an error code says that the coordinator is another one, or has to be looked for. */

@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "cluster/cluster.h"
+#include "groups/subscription.h"
 
 enum { AT_A_TIME = 2000 };
 
@@ -23,15 +24,23 @@ static void keep(struct krc_topic *topic, const struct krc_described_partition *
     p->eligible_count = from->eligible_count;
 }
 
-static void described(void *arg, const struct krc_answer *answer)
+/* A page that does not lead on would be asked for again and again. */
+static bool leads_on(const struct krc_description *d, const struct krc_topic_cursor *next)
 {
-    struct krc_description *d = arg;
+    int order = krc_bytes_compare(next->topic, krc_bytes_of(d->topic));
+    return order > 0 || (order == 0 && next->partition > d->partition);
+}
+
+static enum krc_call_verdict described(struct krc_call *call, const struct krc_answer *answer,
+                                       int16_t *code)
+{
+    struct krc_description *d = call->arg;
     const struct krc_describe_topic_partitions_response *r = answer->response;
-    d->in_flight = false;
-    if (answer->rc < 0) {
-        d->state = KRC_NOT_DESCRIBED;
-        return;
-    }
+    *code = 0;
+    d->is_over = r->next.topic.data == NULL ||
+                 !krc_is_topic_name(r->next.topic.data, r->next.topic.len);
+    if (!d->is_over && !leads_on(d, &r->next))
+        return KRC_CALL_RETRY;
     for (int32_t t = 0; t < r->topic_count; t++) {
         struct krc_topic *topic = r->topics[t].name.data == NULL
                                       ? NULL
@@ -39,41 +48,41 @@ static void described(void *arg, const struct krc_answer *answer)
         for (int32_t i = 0; topic != NULL && i < r->topics[t].partition_count; i++)
             keep(topic, &r->topics[t].partitions[i]);
     }
-    bool goes_on = r->next.topic.data != NULL &&
-                   krc_is_topic_name(r->next.topic.data, r->next.topic.len);
-    snprintf(d->topic, sizeof d->topic, "%.*s", goes_on ? (int)r->next.topic.len : 0,
-             (const char *)r->next.topic.data);
+    if (!d->is_over)
+        snprintf(d->topic, sizeof d->topic, "%.*s", (int)r->next.topic.len,
+                 (const char *)r->next.topic.data);
     d->partition = r->next.partition;
-    d->state = d->topic[0] == '\0' ? KRC_DESCRIBED : KRC_DESCRIBING;
+    call->rc = KRC_OK;
+    return KRC_CALL_DONE;
 }
 
-void krc_describe_leaders(struct krc_description *d)
+int krc_describe_put(struct krc_description *d, krc_error *error)
 {
-    struct krc_cluster *cluster = d->cluster;
-    struct krc_conn *conn = d->in_flight ? NULL : krc_any_conn(cluster);
-    if (conn == NULL)
-        return;
-    int16_t version = krc_conn_version(conn, KRC_API_DESCRIBE_TOPIC_PARTITIONS);
-    if (version < 0) {
-        d->state = KRC_DESCRIBED;
-        return;
-    }
-    krc_arena_reset(&cluster->arena);
-    struct krc_describe_topic_partitions_request request = {
-        .response_partition_limit = AT_A_TIME,
-        .topics = krc_arena_take(&cluster->arena,
-                                 (cluster->topics.count + 1) * sizeof *request.topics)};
-    for (size_t i = 0; request.topics != NULL && i < cluster->topics.count; i++)
-        if (cluster->topics.list[i]->is_known &&
-            strcmp(cluster->topics.list[i]->name, d->topic) >= 0)
-            request.topics[request.topic_count++] = krc_bytes_of(cluster->topics.list[i]->name);
+    const struct krc_topics *topics = &d->cluster->topics;
+    struct krc_describe_topic_partitions_request *request = &d->request;
+    size_t size = (topics->count + 1) * sizeof *request->topics;
+    krc_arena_reset(&d->arena);
+    *request = (struct krc_describe_topic_partitions_request){
+        .response_partition_limit = AT_A_TIME, .topics = krc_arena_take(&d->arena, size)};
+    if (request->topics == NULL)
+        return krc_fail_nomem(error, size);
+    for (size_t i = 0; i < topics->count; i++)
+        if (topics->list[i]->is_known && strcmp(topics->list[i]->name, d->topic) >= 0)
+            request->topics[request->topic_count++] = krc_bytes_of(topics->list[i]->name);
     if (d->topic[0] != '\0')
-        request.cursor =
+        request->cursor =
             (struct krc_topic_cursor){.topic = krc_bytes_of(d->topic), .partition = d->partition};
-    krc_error error;
-    d->in_flight = request.topics != NULL &&
-                   krc_conn_send(conn, KRC_API_DESCRIBE_TOPIC_PARTITIONS, version, &request, 0,
-                                 described, d, &error) >= 0;
-    if (!d->in_flight)
-        d->state = KRC_NOT_DESCRIBED;
+    d->call = (struct krc_call){.node_id = -1,
+                                .purpose = KRC_FOR_QUESTIONS,
+                                .api = KRC_API_DESCRIBE_TOPIC_PARTITIONS,
+                                .request = request,
+                                .take = described,
+                                .arg = d};
+    return KRC_OK;
+}
+
+void krc_describe_end(struct krc_description *d)
+{
+    krc_call_drop(&d->call);
+    krc_arena_free(&d->arena);
 }

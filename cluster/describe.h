@@ -4,20 +4,22 @@
 #ifndef KRC_CLUSTER_DESCRIBE_H
 #define KRC_CLUSTER_DESCRIBE_H
 
-#include "base/error.h"
-
-struct krc_cluster;
+#include "cluster/call.h"
 
 struct krc_description {
+    struct krc_call call; /* for the next page */
+    struct krc_describe_topic_partitions_request request;
+    struct krc_arena arena;
     struct krc_cluster *cluster;
-    enum { KRC_DESCRIBING, KRC_DESCRIBED, KRC_NOT_DESCRIBED } state; /* the last: it was lost */
-    bool in_flight;
     char topic[256]; /* where it goes on; "": at the begin */
     int32_t partition;
+    bool is_over;
 };
 
-/* Goes on, as often as it is called until it is over: one that a broker cannot answer (too old)
- * is over at once. */
-void krc_describe_leaders(struct krc_description *description);
+/* Puts the call for the next page together, to be begun; where no broker has the API, it is told as
+ * KRC_E_UNSUPPORTED.  `cluster` is set, the rest zero, or as the page before has left it. */
+int krc_describe_put(struct krc_description *description, krc_error *error) KRC_MUST_USE;
+
+void krc_describe_end(struct krc_description *description);
 
 #endif

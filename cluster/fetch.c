@@ -17,7 +17,7 @@ static int64_t next_offset(const struct krc_remote *r)
 static bool is_fetchable(const struct krc_remote *r)
 {
     return r->wanted >= 0 && !r->paused && r->rc >= 0 && !r->out_of_range && !r->new_epoch &&
-           r->piece_count < KRC_PIECES && r->backoff.not_before_ms <= r->cluster->now_ms &&
+           r->piece_count < KRC_PIECES && !krc_backoff_waits(r->cluster, &r->backoff) &&
            (next_offset(r) < r->until || r->piece_count == 0);
 }
 
@@ -278,7 +278,7 @@ static void cut_short(struct krc_cluster *cluster, struct krc_node *node)
     session->is_cut = true;
     krc_conn_close(&node->conns[KRC_FOR_FETCHING], "something else is to be fetched");
     session->is_cut = false;
-    session->backoff = (struct krc_backoff){0};
+    krc_backoff_clear(&session->backoff);
     krc_session_reset(session, id);
 }
 
@@ -287,7 +287,7 @@ static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
     struct krc_session *session = &node->session;
     krc_error error;
     cut_short(cluster, node);
-    if (session->in_flight || session->backoff.not_before_ms > cluster->now_ms ||
+    if (session->in_flight || krc_backoff_waits(cluster, &session->backoff) ||
         !has_room(cluster, session))
         return;
     krc_arena_reset(&cluster->arena);
@@ -302,24 +302,25 @@ static void fetch_from(struct krc_cluster *cluster, struct krc_node *node)
 }
 
 /* When the first of those that wait may go on. */
-static int64_t next_wake(struct krc_remotes *all, int64_t now_ms)
+static int64_t next_wake(struct krc_cluster *cluster)
 {
-    if (all->wake_ms > now_ms)
+    struct krc_remotes *all = &cluster->remotes;
+    if (all->wake_ms > cluster->now_ms)
         return all->wake_ms;
     all->wake_ms = INT64_MAX;
     for (size_t i = 0; i < all->count; i++)
-        if (all->list[i]->backoff.not_before_ms > now_ms)
+        if (krc_backoff_waits(cluster, &all->list[i]->backoff))
             all->wake_ms = krc_sooner(all->wake_ms, all->list[i]->backoff.not_before_ms);
     return all->wake_ms;
 }
 
 int64_t krc_fetch_tick(struct krc_cluster *cluster)
 {
-    int64_t next_ms = next_wake(&cluster->remotes, cluster->now_ms);
+    int64_t next_ms = next_wake(cluster);
     for (size_t i = 0; i < cluster->nodes.count; i++) {
         struct krc_node *node = cluster->nodes.list[i];
         fetch_from(cluster, node);
-        if (node->session.backoff.not_before_ms > cluster->now_ms)
+        if (krc_backoff_waits(cluster, &node->session.backoff))
             next_ms = krc_sooner(next_ms, node->session.backoff.not_before_ms);
         if (node->session.in_flight && usual_end(&node->session) > cluster->now_ms)
             next_ms = krc_sooner(next_ms, usual_end(&node->session));

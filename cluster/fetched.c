@@ -5,6 +5,13 @@
 #include "cluster/verdict.h"
 #include "records/batch.h"
 
+/* What an answer, or its part about one partition, is good for. */
+enum use {
+    USELESS,  /* it may be repeated for ever */
+    PUT_OFF,  /* the partition waits, or is not fetched any more */
+    PROGRESS,
+};
+
 /* ---- For one partition ---------------------------------------------------------------------- */
 
 static void stop(struct krc_remote *r, int rc, int64_t size, int16_t error_code)
@@ -33,6 +40,7 @@ static void reset(struct krc_remote *r)
 {
     if (r->preferred >= 0) {
         r->preferred = -1;
+        krc_remote_repeat(r);
         return;
     }
     if (r->piece_count > 0) {
@@ -61,7 +69,9 @@ static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
     default:
         break;
     }
-    if (!krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch))
+    if (krc_metadata_leader(r->cluster, r->topic, r->index, p->leader_id, p->leader_epoch))
+        krc_remote_repeat(r);
+    else
         krc_remote_wait(r);
 }
 
@@ -95,16 +105,17 @@ static void ask_for_more(struct krc_remote *r, int32_t size)
         stop(r, KRC_E_TOO_LARGE, size, 0);
     else
         r->max_bytes = size;
+    krc_remote_repeat(r);
 }
 
-static void keep_piece(struct krc_session *session, struct krc_remote *r,
-                       const struct krc_fetch_partition *p, struct krc_frame *frame)
+static enum use keep_piece(struct krc_session *session, struct krc_remote *r,
+                           const struct krc_fetch_partition *p, struct krc_frame *frame)
 {
     int32_t partial;
     int64_t end = end_of(p->records, r->sent_offset, &partial);
     if (partial > 0 && end == r->sent_offset) {
         ask_for_more(r, partial);
-        return;
+        return PUT_OFF;
     }
     r->max_bytes = r->cluster->settings.partition_max_bytes;
     r->pieces[r->piece_count++] = (struct krc_piece){
@@ -122,11 +133,24 @@ static void keep_piece(struct krc_session *session, struct krc_remote *r,
         session->undrained++;
     }
     krc_remote_ready(r);
+    if (end == r->sent_offset)
+        return USELESS;
+    krc_backoff_clear(&r->backoff);
+    return PROGRESS;
+}
+
+/* Whether the broker has let the fetch wait, about as long as it was asked to. */
+static bool was_patient(const struct krc_session *session)
+{
+    int64_t waited_ms = session->cluster->now_ms - session->sent_at_ms;
+    return session->wait_ms > 0 && waited_ms >= session->wait_ms / 2;
 }
 
 /* The broker has nothing at the place that was asked for, now. */
-static void note_empty(struct krc_remote *r, bool alone)
+static void note_empty(struct krc_session *session, struct krc_remote *r, bool alone)
 {
+    if (was_patient(session))
+        krc_backoff_clear(&r->backoff);
     int64_t end = r->cluster->settings.read_committed ? r->last_stable_offset
                                                       : r->high_watermark;
     if (r->empty_at == r->sent_offset && r->empty_alone == alone && r->empty_end == end)
@@ -148,11 +172,13 @@ static void prefer(struct krc_remote *r, int32_t replica)
         krc_remote_wait(r);
         return;
     }
+    if (r->preferred >= 0) /* one that is none names another */
+        krc_remote_repeat(r);
     r->preferred = replica;
     r->preferred_to_ms = r->cluster->now_ms + r->cluster->settings.metadata_max_age_ms;
 }
 
-static void take_records(struct krc_session *session, struct krc_remote *r,
+static enum use take_records(struct krc_session *session, struct krc_remote *r,
                          const struct krc_fetch_partition *p, struct krc_frame *frame, bool alone)
 {
     r->log_start_offset = p->log_start_offset;
@@ -161,32 +187,34 @@ static void take_records(struct krc_session *session, struct krc_remote *r,
     if (p->preferred_read_replica >= 0 && p->records.len == 0) {
         r->empty_at = -1; /* what an older answer said of that goes with its offsets */
         prefer(r, p->preferred_read_replica);
-        return; /* such an answer holds no records, and is not the end */
+        return PUT_OFF; /* such an answer holds no records, and is not the end */
     }
-    r->backoff.failures = 0;
-    if (p->records.len > 0) {
-        keep_piece(session, r, p, frame);
-        return;
-    }
-    note_empty(r, alone);
+    if (p->records.len > 0)
+        return keep_piece(session, r, p, frame);
+    note_empty(session, r, alone);
+    return USELESS;
 }
 
-static void take_partition(struct krc_session *session, struct krc_remote *r,
+static enum use take_partition(struct krc_session *session, struct krc_remote *r,
                            const struct krc_fetch_partition *p, struct krc_frame *frame,
                            bool alone)
 {
     bool diverged = p->diverging_epoch >= 0 || p->diverging_end_offset >= 0;
-    if (r->session != session || r->sent_turn != r->turn || r->told)
-        return; /* it was sent for another position, or is answered twice */
+    if (r->session != session || r->told)
+        return USELESS; /* it was not asked for, or is answered twice */
+    if (r->sent_turn != r->turn)
+        return PUT_OFF; /* it was asked for at another position */
     r->told = true;
     if (p->error_code != 0) {
         judge(r, p);
     } else if (diverged) {
         r->new_epoch = true; /* the leader is asked where the position's epoch ends */
+        krc_remote_repeat(r);
         krc_remote_ready(r);
     } else {
-        take_records(session, r, p, frame, alone);
+        return take_records(session, r, p, frame, alone);
     }
+    return PUT_OFF;
 }
 
 /* ---- The whole ------------------------------------------------------------------------------ */
@@ -219,10 +247,30 @@ static void learn_endpoints(struct krc_cluster *cluster, const struct krc_fetch_
     }
 }
 
+/* In a session, those without news are left out. */
+static void take_silence(struct krc_session *session, bool alone)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        struct krc_remote *r = session->members[i];
+        if (!r->told && session->id != 0 && r->sent_turn == r->turn)
+            note_empty(session, r, alone);
+    }
+}
+
+/* A broker that answers at once, and has nothing, may do so again and again. */
+static void pace(struct krc_session *session, enum use use)
+{
+    if (use == PROGRESS || was_patient(session))
+        krc_backoff_clear(&session->backoff);
+    else if (use == USELESS)
+        krc_backoff_repeat(session->cluster, &session->backoff);
+}
+
 static void take_response(struct krc_session *session, const struct krc_fetch_response *response,
                           struct krc_frame *frame)
 {
     struct krc_cluster *cluster = session->cluster;
+    enum use use = USELESS, got;
     bool alone = count_filled(response) == 0, reopen = false;
     session->nothing_came = alone;
     learn_endpoints(cluster, response);
@@ -233,15 +281,12 @@ static void take_response(struct krc_session *session, const struct krc_fetch_re
                 find_remote(cluster, session->by_id, &response->topics[t], p->index);
             reopen |= krc_fetch_verdict(p->error_code) == KRC_DO_REOPEN;
             session->nothing_came &= p->error_code == 0;
-            if (r != NULL)
-                take_partition(session, r, p, frame, alone);
+            got = r == NULL ? USELESS : take_partition(session, r, p, frame, alone);
+            use = got > use ? got : use;
         }
-    /* in a session, those without news are left out */
-    for (size_t i = 0; i < session->count && response->throttle_time_ms == 0; i++) {
-        struct krc_remote *r = session->members[i];
-        if (!r->told && session->id != 0 && r->sent_turn == r->turn)
-            note_empty(r, alone);
-    }
+    if (response->throttle_time_ms == 0)
+        take_silence(session, alone);
+    pace(session, use);
     if (reopen)
         krc_session_reset(session, session->id);
 }
@@ -271,13 +316,14 @@ static void refused(struct krc_session *session, int16_t error_code)
     if (error_code == KRC_KAFKA_FETCH_SESSION_TOPIC_ID_ERROR)
         krc_metadata_refresh(cluster);
     krc_session_reset(session, is_gone ? 0 : session->id);
-    if (!is_gone)
+    if (is_gone)
+        krc_backoff_repeat(cluster, &session->backoff);
+    else
         krc_backoff_fail(cluster, &session->backoff);
 }
 
 static void go_on(struct krc_session *session, int32_t id)
 {
-    session->backoff.failures = 0;
     if (session->alone > 0)
         session->alone--;
     if (session->epoch == 0 || id == 0)

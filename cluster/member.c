@@ -97,90 +97,12 @@ static void let_all_go(struct krc_membership *member, enum krc_held_phase phase)
     member->news++;
 }
 
-/* ---- What is assigned ----------------------------------------------------------------------- */
-
-static void forget_assignment(struct krc_membership *member)
-{
-    for (size_t i = 0; i < member->assigned_count; i++)
-        free(member->assigned[i].name);
-    free(member->assigned);
-    member->assigned = NULL;
-    member->assigned_count = 0;
-    member->unresolved = 0;
-}
-
-bool krc_member_assign_anew(struct krc_membership *member, size_t count)
-{
-    forget_assignment(member);
-    member->assigned = calloc(count + 1, sizeof *member->assigned);
-    return member->assigned != NULL;
-}
-
-static void resolve(struct krc_membership *member, struct krc_assigned *a)
-{
-    struct krc_cluster *cluster = member->cluster;
-    struct krc_topic *topic = a->name != NULL ? krc_topic_find(cluster, krc_bytes_of(a->name))
-                                              : krc_topic_find_id(cluster, &a->id);
-    if (topic == NULL || krc_topic_partition(topic, a->partition) == NULL)
-        return;
-    a->topic = topic;
-    member->unresolved--;
-}
-
-bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
-                       const struct krc_uuid *id, int32_t partition)
-{
-    struct krc_assigned *a = &member->assigned[member->assigned_count];
-    *a = (struct krc_assigned){.id = *id, .partition = partition};
-    if (name.data != NULL && (a->name = strndup((const char *)name.data, name.len)) == NULL)
-        return false;
-    member->assigned_count++;
-    member->unresolved++;
-    resolve(member, a);
-    return true;
-}
-
-/* A topic that was made just now is not in our metadata yet. */
-static void resolve_all(struct krc_membership *member)
-{
-    struct krc_cluster *cluster = member->cluster;
-    member->resolved_at = cluster->topics.generation;
-    for (size_t i = 0; i < member->assigned_count; i++)
-        if (member->assigned[i].topic == NULL)
-            resolve(member, &member->assigned[i]);
-    if (member->unresolved > 0)
-        krc_metadata_refresh(cluster);
-}
-
-static void mark_assigned(struct krc_membership *member)
-{
-    for (size_t i = 0; i < member->held_count; i++)
-        member->held[i].is_assigned = false;
-    for (size_t i = 0; i < member->assigned_count; i++) {
-        const struct krc_assigned *a = &member->assigned[i];
-        struct krc_held *held =
-            a->topic == NULL ? NULL : krc_member_find(member, a->topic, a->partition);
-        if (held != NULL)
-            held->is_assigned = true;
-    }
-}
-
-enum krc_member_event krc_member_judge_assignment(struct krc_membership *member)
-{
-    resolve_all(member);
-    mark_assigned(member);
-    for (size_t i = 0; i < member->held_count; i++)
-        if (member->held[i].phase != KRC_HELD_NEW && !member->held[i].is_assigned)
-            return KRC_MEMBER_ON_REVOKED;
-    return KRC_MEMBER_ON_ASSIGNED;
-}
-
 /* ---- What the machine says is to be done ---------------------------------------------------- */
 
 static void share(struct krc_membership *member)
 {
     uint64_t before = member->news;
-    mark_assigned(member);
+    krc_member_mark_assigned(member);
     for (size_t i = member->held_count; i-- > 0;) {
         struct krc_held *held = &member->held[i];
         if (held->is_assigned)
@@ -208,9 +130,22 @@ static void beat(struct krc_membership *member)
         krc_member_beat_consumer(member);
 }
 
+/* Whether it is too soon for another request: make_request makes it later. */
+static bool must_wait(struct krc_membership *member)
+{
+    if (!krc_backoff_waits(member->cluster, &member->backoff))
+        return false;
+    krc_call_drop(&member->call);
+    member->event = KRC_MEMBER_EVENT_COUNT;
+    member->beat_ms = member->backoff.not_before_ms;
+    return true;
+}
+
 static void join(struct krc_membership *member)
 {
     member->tells_all = true;
+    if (must_wait(member))
+        return;
     if (member->settings.is_classic)
         krc_member_join_classic(member);
     else
@@ -220,7 +155,7 @@ static void join(struct krc_membership *member)
 static void join_anew(struct krc_membership *member)
 {
     member->epoch = member->settings.is_classic ? -1 : 0;
-    forget_assignment(member);
+    krc_member_forget_assignment(member);
     join(member);
 }
 
@@ -228,7 +163,7 @@ static void drop_all(struct krc_membership *member)
 {
     krc_call_drop(&member->call);
     let_all_go(member, KRC_HELD_LOST);
-    forget_assignment(member);
+    krc_member_forget_assignment(member);
     member->losses++;
 }
 
@@ -295,10 +230,21 @@ static void perform(struct krc_membership *member, enum krc_member_doing doing)
     }
 }
 
+/* To join again may come to the same again; only a heartbeat that is answered well shows that it
+ * did not. */
+static bool joins_again(enum krc_member_event event, enum krc_member_doing doing)
+{
+    return event != KRC_MEMBER_ON_JOIN && event != KRC_MEMBER_ON_NAMED &&
+           (doing == KRC_MEMBER_DO_join || doing == KRC_MEMBER_DO_join_anew);
+}
+
 static void step(struct krc_membership *member, enum krc_member_event event)
 {
     enum krc_member_state before = member->state;
-    perform(member, krc_membership_step(&member->state, event));
+    enum krc_member_doing doing = krc_membership_step(&member->state, event);
+    if (joins_again(event, doing))
+        krc_backoff_repeat(member->cluster, &member->backoff);
+    perform(member, doing);
     member->news += member->state != before;
 }
 
@@ -386,18 +332,28 @@ void krc_member_send(struct krc_membership *member, enum krc_api_name api, const
     krc_call_begin(member->cluster, &member->call);
 }
 
+/* An answer that changes nothing, of a coordinator that knows us. */
+static void note_calm(struct krc_membership *member, enum krc_member_state before)
+{
+    bool is_in = before == KRC_MEMBER_STABLE || before == KRC_MEMBER_YIELDING ||
+                 before == KRC_MEMBER_RETURNING;
+    if (is_in && member->state == before && !member->tells_held)
+        krc_backoff_clear(&member->backoff);
+}
+
 /* An answer came, or none: its event; or the request is to be made again, later. */
 static void take_answer(struct krc_membership *member)
 {
     struct krc_call *call = &member->call;
     enum krc_member_event event = member->event;
+    enum krc_member_state before = member->state;
     int rc = call->rc;
     call->state = KRC_CALL_IDLE;
     member->event = KRC_MEMBER_EVENT_COUNT;
     member->beat_ms = member->cluster->now_ms + member->interval_ms;
     if (rc >= 0) {
-        member->backoff.failures = 0;
         on(member, event);
+        note_calm(member, before);
         return;
     }
     member->tells_all = true;
@@ -477,6 +433,17 @@ static void tell_late(struct krc_membership *member)
     member->told_late = true;
 }
 
+/* KIP-848: what is held now is told at once. */
+static void beat_early(struct krc_membership *member)
+{
+    if (member->call.state != KRC_CALL_IDLE || !member->tells_held || !may_share(member) ||
+        member->settings.is_classic || member->cluster->now_ms >= member->beat_ms ||
+        member->backoff.not_before_ms == member->beat_ms)
+        return;
+    krc_backoff_repeat(member->cluster, &member->backoff);
+    krc_member_hurry(member);
+}
+
 int64_t krc_member_tick(struct krc_membership *member)
 {
     int64_t now_ms = member->cluster->now_ms;
@@ -487,9 +454,8 @@ int64_t krc_member_tick(struct krc_membership *member)
     if (member->call.state == KRC_CALL_TOLD)
         take_answer(member);
     follow_metadata(member);
-    bool idle = member->call.state == KRC_CALL_IDLE;
-    if (idle && (now_ms >= member->beat_ms || (member->tells_held && may_share(member) &&
-                                              !member->settings.is_classic)))
+    beat_early(member);
+    if (member->call.state == KRC_CALL_IDLE && now_ms >= member->beat_ms)
         make_request(member);
     if (!krc_membership_holds(member->state))
         return INT64_MAX;
@@ -526,7 +492,7 @@ void krc_member_close(struct krc_membership *member)
         return;
     krc_call_drop(&member->call);
     krc_call_drop(&member->farewell.call);
-    forget_assignment(member);
+    krc_member_forget_assignment(member);
     krc_roster_free(member->roster);
     krc_member_unsubscribe(member);
     free(member->member_id);
@@ -568,7 +534,8 @@ void krc_member_fenced(struct krc_membership *member, int16_t error_code)
 
 void krc_member_hurry(struct krc_membership *member)
 {
-    member->beat_ms = member->cluster->now_ms;
+    int64_t now_ms = member->cluster->now_ms, first_ms = member->backoff.not_before_ms;
+    member->beat_ms = first_ms > now_ms ? first_ms : now_ms;
 }
 
 void krc_member_begun(struct krc_held *held)

@@ -6,6 +6,7 @@
  * time: to join, for our share, or a heartbeat.
  *
  *   member.c           the machine, partitions that are held, time
+ *   member_assigned.c  what is assigned
  *   member_topics.c    what is subscribed to
  *   member_consumer.c  requests and answers of KIP-848 (group.protocol=consumer)
  *   member_classic.c   of the classic protocol; roster.c makes the leader's plan

@@ -92,6 +92,8 @@ static enum krc_call_verdict joined(struct krc_call *call, const struct krc_answ
     case 0:
         return accept(member, r);
     case KRC_KAFKA_MEMBER_ID_REQUIRED:
+        if (member->member_id != NULL) /* it was given one before */
+            krc_backoff_repeat(member->cluster, &member->backoff);
         member->event = KRC_MEMBER_ON_NAMED;
         return krc_member_name_us(member, r->member_id) ? KRC_CALL_DONE : KRC_CALL_RETRY;
     default:

@@ -7,6 +7,8 @@
 #include "cluster/cluster.h"
 #include "cluster/member_parts.h"
 
+enum { INTERVAL_LEAST_MS = 100 }; /* between heartbeats, whatever the coordinator says */
+
 /* ---- The answer ----------------------------------------------------------------------------- */
 
 static bool keep_assignment(struct krc_membership *member,
@@ -31,7 +33,8 @@ static enum krc_call_verdict accept(struct krc_membership *member,
     if (r->member_id.data != NULL && !krc_member_name_us(member, r->member_id))
         return KRC_CALL_RETRY;
     member->epoch = r->member_epoch;
-    member->interval_ms = r->heartbeat_interval_ms;
+    member->interval_ms =
+        r->heartbeat_interval_ms > INTERVAL_LEAST_MS ? r->heartbeat_interval_ms : INTERVAL_LEAST_MS;
     if (r->assignment_count >= 0 && !keep_assignment(member, r))
         return KRC_CALL_RETRY;
     if (r->assignment_count >= 0 || member->state == KRC_MEMBER_JOINING)

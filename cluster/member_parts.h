@@ -40,6 +40,11 @@ bool krc_member_assign_anew(struct krc_membership *member, size_t count);
 bool krc_member_assign(struct krc_membership *member, struct krc_bytes name,
                        const struct krc_uuid *id, int32_t partition);
 
+void krc_member_forget_assignment(struct krc_membership *member);
+
+/* Says of what is held whether the newest assignment has it. */
+void krc_member_mark_assigned(struct krc_membership *member);
+
 /* What the newest assignment means: ASSIGNED or REVOKED. */
 enum krc_member_event krc_member_judge_assignment(struct krc_membership *member);
 

@@ -57,7 +57,7 @@ static int subscribe_by_regex(struct krc_membership *member, const char *regex, 
     }
     member->regex = copy;
     member->cluster->topics.all_wanted = true;
-    krc_metadata_refresh(member->cluster);
+    krc_metadata_want(member->cluster);
     return KRC_OK;
 }
 

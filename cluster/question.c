@@ -38,7 +38,7 @@ static void put_open(struct krc_cluster *cluster, struct krc_question *q)
 
 void krc_question_ask(struct krc_cluster *cluster, struct krc_question *q)
 {
-    q->backoff = (struct krc_backoff){0};
+    krc_backoff_clear(&q->backoff);
     q->last_error = 0;
     put_open(cluster, q);
 }
@@ -181,6 +181,14 @@ static void end_asked(struct krc_asked *asked)
     free(asked);
 }
 
+/* There is always a first and a last offset; only a time may have none. */
+static bool is_no_answer(const struct krc_question *q, int64_t offset, enum krc_verdict verdict)
+{
+    bool is_end = q->timestamp == KRC_TIMESTAMP_LATEST || q->timestamp == KRC_TIMESTAMP_EARLIEST;
+    return q->type == KRC_ASKS_OFFSET && is_end &&
+           (verdict == KRC_DO_NONE || (verdict == KRC_DO_TAKE && offset < 0));
+}
+
 static void take_answer(const struct waiting *w, struct krc_topic *topic, int32_t partition,
                         int64_t offset, int32_t epoch, enum krc_verdict verdict,
                         int16_t error_code)
@@ -188,6 +196,10 @@ static void take_answer(const struct waiting *w, struct krc_topic *topic, int32_
     struct krc_question *q = find_asked(w, topic, partition);
     if (q == NULL)
         return;
+    if (is_no_answer(q, offset, verdict)) {
+        krc_question_retry(w->cluster, q, error_code);
+        return;
+    }
     q->offset = offset;
     q->found_epoch = epoch;
     judge(w->cluster, q, verdict, error_code);
@@ -400,7 +412,7 @@ static int gather(struct krc_cluster *cluster, struct krc_question *first, struc
         return krc_fail_nomem(error, most * sizeof *list);
     for (struct krc_question *q = first; q != NULL; q = q->next)
         if (q->type == first->type && q->read_committed == first->read_committed &&
-            q->backoff.not_before_ms <= cluster->now_ms && conn_for(cluster, q) == conn)
+            !krc_backoff_waits(cluster, &q->backoff) && conn_for(cluster, q) == conn)
             list[count++] = q;
     qsort(list, count, sizeof *list, by_partition);
     for (size_t i = count; i-- > 0;) {
@@ -443,7 +455,7 @@ static bool ask_one_group(struct krc_cluster *cluster, int64_t *next_ms)
     for (struct krc_question *q = cluster->questions.open; q != NULL; q = q->next) {
         if (q->type == KRC_ASKS_COMMITTED)
             continue;
-        if (q->backoff.not_before_ms > cluster->now_ms) {
+        if (krc_backoff_waits(cluster, &q->backoff)) {
             *next_ms = krc_sooner(*next_ms, q->backoff.not_before_ms);
             continue;
         }

@@ -138,11 +138,23 @@ void krc_remote_want(struct krc_remote *remote, int64_t offset)
     remote->out_of_range = false;
 }
 
-void krc_remote_wait(struct krc_remote *remote)
+static void wake_later(struct krc_remote *remote)
 {
     struct krc_remotes *all = &remote->cluster->remotes;
+    if (krc_backoff_waits(remote->cluster, &remote->backoff))
+        all->wake_ms = krc_sooner(all->wake_ms, remote->backoff.not_before_ms);
+}
+
+void krc_remote_wait(struct krc_remote *remote)
+{
     krc_backoff_fail(remote->cluster, &remote->backoff);
-    all->wake_ms = krc_sooner(all->wake_ms, remote->backoff.not_before_ms);
+    wake_later(remote);
+}
+
+void krc_remote_repeat(struct krc_remote *remote)
+{
+    krc_backoff_repeat(remote->cluster, &remote->backoff);
+    wake_later(remote);
 }
 
 void krc_remote_pause(struct krc_remote *remote, bool paused)
@@ -194,7 +206,7 @@ void krc_remote_led_anew(struct krc_remote *remote)
         krc_question_drop(&remote->question);
     krc_remote_discard(remote);
     remote->preferred = -1;
-    remote->backoff = (struct krc_backoff){0};
+    remote->backoff.not_before_ms = 0;
     remote->new_epoch = true;
     krc_remote_ready(remote);
 }

@@ -98,6 +98,9 @@ void krc_remote_drained(struct krc_remote *remote);
 /* What was asked for did not come: it is not fetched for a while. */
 void krc_remote_wait(struct krc_remote *remote);
 
+/* The same, but at once the first time: the answer says where, or how, to fetch it. */
+void krc_remote_repeat(struct krc_remote *remote);
+
 /* A paused partition is not fetched. */
 void krc_remote_pause(struct krc_remote *remote, bool paused);
 

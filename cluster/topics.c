@@ -131,7 +131,7 @@ struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name)
     struct krc_topic *topic = get_topic(cluster, krc_bytes_of(name));
     if (topic != NULL && !topic->is_wanted) {
         topic->is_wanted = true;
-        krc_metadata_refresh(cluster);
+        krc_metadata_want(cluster);
     }
     return topic;
 }
@@ -162,6 +162,12 @@ struct krc_topic *krc_topic_having(const struct krc_cluster *cluster, const char
 void krc_metadata_refresh(struct krc_cluster *cluster)
 {
     cluster->topics.refresh = true;
+}
+
+void krc_metadata_want(struct krc_cluster *cluster)
+{
+    cluster->topics.refresh = true;
+    cluster->topics.backoff.failures = 0;
 }
 
 static void tell_led_anew(struct krc_topic_partition *p)
@@ -414,13 +420,8 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
     if (topics->asking_all)
         topics->all_generation = topics->generation;
     topics->fresh_to_ms = cluster->now_ms + cluster->settings.metadata_max_age_ms;
-    if (waiting) {
-        krc_backoff_fail(cluster, &topics->backoff);
-        topics->refresh = true;
-    } else {
-        topics->backoff.failures = 0;
-        topics->backoff.not_before_ms = cluster->now_ms + cluster->settings.retry_backoff_ms;
-    }
+    krc_backoff_fail(cluster, &topics->backoff); /* until nothing asks for news for a while */
+    topics->refresh |= waiting;
 }
 
 static void answered(void *arg, const struct krc_answer *answer)
@@ -436,6 +437,7 @@ static void answered(void *arg, const struct krc_answer *answer)
     const struct krc_metadata_response *response = answer->response;
     if (response->error_code == KRC_KAFKA_REBOOTSTRAP_REQUIRED && cluster->settings.rebootstrap) {
         topics->refresh = true;
+        krc_backoff_repeat(cluster, &topics->backoff);
         begin_anew(cluster, "the broker asks to begin with the bootstrap servers again");
         return;
     }
@@ -512,8 +514,10 @@ int64_t krc_metadata_tick(struct krc_cluster *cluster)
         return INT64_MAX;
     if (!topics->refresh && cluster->now_ms < topics->fresh_to_ms)
         return topics->fresh_to_ms;
-    if (cluster->now_ms < topics->backoff.not_before_ms)
+    if (krc_backoff_waits(cluster, &topics->backoff))
         return topics->backoff.not_before_ms;
+    if (cluster->now_ms - topics->backoff.not_before_ms >= cluster->settings.retry_backoff_max_ms)
+        krc_backoff_clear(&topics->backoff);
     if (topics->unanswered_since_ms < 0)
         topics->unanswered_since_ms = cluster->now_ms;
     if (is_time_to_begin_anew(cluster))

@@ -48,7 +48,7 @@ struct krc_topics {
     bool refresh;             /* as soon as it may be */
     bool asking;
     bool asking_all;          /* for every topic */
-    struct krc_backoff backoff; /* attempts without a whole answer */
+    struct krc_backoff backoff; /* requests that followed each other */
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */
     uint64_t generation;      /* counts answers */
@@ -76,6 +76,9 @@ struct krc_topic *krc_topic_having(const struct krc_cluster *cluster, const char
 
 /* Something contradicts the metadata, or is missing in it. */
 void krc_metadata_refresh(struct krc_cluster *cluster);
+
+/* The application wants to know more than before, so this is no repetition. */
+void krc_metadata_want(struct krc_cluster *cluster);
 
 /* A newer leader was told besides; false where that is not to be used. */
 bool krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, int32_t index,

@@ -153,9 +153,9 @@ static const struct krc_row properties[] = {
       "a request that is not answered for so long fails, and its connection is closed"},
      krc_value_ms, FIELD(request_timeout_ms), 0, INT32_MAX, NULL},
     {{"retry.backoff.max.ms", "milliseconds", "1000",
-      "the longest wait before a failed request is tried again"},
+      "the longest wait before a request is repeated that failed, or was good for nothing"},
      krc_value_ms, FIELD(retry_backoff_max_ms), 0, INT64_MAX, NULL},
-    {{"retry.backoff.ms", "milliseconds", "100", "the first wait; each failure doubles it"},
+    {{"retry.backoff.ms", "milliseconds", "100", "the first wait; each repetition doubles it"},
      krc_value_ms, FIELD(retry_backoff_ms), 0, INT64_MAX, NULL},
     {{"sasl.jaas.config", "CLASS required NAME=\"VALUE\"...;", "",
       "who we are, as Kafka's clients are told: PlainLoginModule or ScramLoginModule with username "

@@ -72,7 +72,7 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
         rc = compile(s, error);
         cluster->topics.all_wanted |= rc >= 0;
         s->asked_at = cluster->topics.generation;
-        krc_metadata_refresh(cluster);
+        krc_metadata_want(cluster);
     } else if (krc_topic_want(cluster, topic) == NULL) {
         rc = krc_fail_nomem(error, strlen(topic));
     }

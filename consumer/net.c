@@ -196,7 +196,7 @@ int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t co
             return krc_fail_nomem(error, strlen(names[i]));
     }
     cluster->topics.all_wanted |= count == 0;
-    krc_metadata_refresh(cluster);
+    krc_metadata_want(cluster);
     for (;;) {
         uint64_t answers = cluster->topics.generation - before;
         int rc = answers == 0 ? 0 : judge_topics(net, names, count, (unsigned)answers, error);
@@ -264,19 +264,15 @@ int krc_net_ask(struct krc_net *net, struct krc_question *questions, size_t coun
     return any ? KRC_OK : rc;
 }
 
-/* The description has to be answered, or lost, before it goes: a request refers to it. */
 int krc_net_describe(struct krc_net *net, krc_error *error)
 {
-    int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
     struct krc_description d = {.cluster = &net->cluster};
     int rc = KRC_OK;
-    while (rc >= 0 && d.state != KRC_DESCRIBED) {
-        d.state = KRC_DESCRIBING;
-        krc_describe_leaders(&d);
-        if (d.state != KRC_DESCRIBED)
-            rc = krc_net_wait(net, deadline_ms, "no broker described the topics", error);
+    while (rc >= 0 && !d.is_over) {
+        rc = krc_describe_put(&d, error);
+        if (rc >= 0)
+            rc = krc_net_call(net, &d.call, error);
     }
-    while (d.in_flight)
-        krc_loop_wait(net->loop, INT64_MAX);
-    return rc;
+    krc_describe_end(&d);
+    return rc == KRC_E_UNSUPPORTED ? KRC_OK : rc; /* before Kafka 3.7 nobody can tell */
 }

@@ -222,14 +222,15 @@ static bool is_met(const struct broker_request *r, const struct world_fault *fau
     bool is_named = fault->partition < 0;
     for (int i = 0; i < r->count; i++)
         is_named |= r->parts[i].index == fault->partition;
-    return is_named && fault->api == KRC_API_FETCH && fault->times > 0;
+    return is_named && fault->api == KRC_API_FETCH && fault->times > 0 &&
+           (fault->met + 1) % fault->every == 0;
 }
 
 bool broker_has_news(const struct broker_request *r)
 {
     if (group_knows(r->frame.api))
         return group_has_news(r);
-    if (r->frame.api != KRC_API_FETCH || r->error_code != 0)
+    if (r->frame.api != KRC_API_FETCH || r->error_code != 0 || world.is_hasty)
         return true;
     for (size_t i = 0; i < sizeof world.faults / sizeof *world.faults; i++)
         if (is_met(r, &world.faults[i]))

@@ -36,6 +36,8 @@ void sim_say(const char *format, ...)
 {
     va_list args;
     size_t len = strlen(sim.trace);
+    if (sim.is_quiet)
+        return;
     va_start(args, format);
     vsnprintf(sim.trace + len, sizeof sim.trace - len, format, args);
     va_end(args);

@@ -51,6 +51,7 @@ extern struct sim {
     int connect_count;
     int requests[KRC_API_COUNT]; /* how many of each came to a broker */
     const char *token; /* OAUTHBEARER's; NULL: it never comes */
+    bool is_quiet; /* nothing is kept as text */
     bool shows_connects, shows_greetings, shows_metadata, shows_details;
     char trace[16384];
     char noted[512]; /* the newest note */

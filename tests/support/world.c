@@ -1,6 +1,7 @@
 #include "tests/support/world.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,14 +103,22 @@ struct world_topic *world_find_id(const struct krc_uuid *id)
 
 void world_fail(enum krc_api_name api, int32_t partition, int16_t error_code, int times)
 {
-    world.faults[world.fault_count++ % 8] = (struct world_fault){api, partition, error_code, times};
+    world.faults[world.fault_count++ % 8] = (struct world_fault){
+        .api = api, .partition = partition, .error_code = error_code, .times = times, .every = 1};
+}
+
+void world_fail_for_ever(enum krc_api_name api, int32_t partition, int16_t error_code, int every)
+{
+    world_fail(api, partition, error_code, INT_MAX);
+    world.faults[(world.fault_count - 1) % 8].every = every;
 }
 
 int16_t world_fault(enum krc_api_name api, int32_t partition)
 {
     for (int i = 0; i < 8; i++) {
         struct world_fault *f = &world.faults[i];
-        if (f->api != api || f->partition != partition || f->times == 0)
+        if (f->api != api || f->partition != partition || f->times == 0 ||
+            ++f->met % f->every != 0)
             continue;
         f->times--;
         return f->error_code;

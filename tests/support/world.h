@@ -63,6 +63,8 @@ struct world_fault {
     int32_t partition;
     int16_t error_code;
     int times;
+    int every; /* 2: of every second answer, beginning with the second; 1: of each */
+    int met;
 };
 
 /* What the nodes demand. */
@@ -83,6 +85,7 @@ extern struct world {
     int32_t next_session_id;
     struct world_fault faults[8];
     int fault_count;
+    bool is_hasty;          /* fetches are answered at once, with or without news */
     bool is_hidden;         /* the newest topic is not in metadata yet */
     int64_t missing_stable; /* as by brokers that do not tell the last stable offset */
     void (*edit)(enum krc_api_name api, void *response); /* the answer, before it is written */
@@ -105,6 +108,7 @@ const char *world_host(int32_t node);
 void world_versions(enum krc_api_name api, int16_t lowest, int16_t highest);
 
 void world_fail(enum krc_api_name api, int32_t partition, int16_t error_code, int times);
+void world_fail_for_ever(enum krc_api_name api, int32_t partition, int16_t error_code, int every);
 int16_t world_fault(enum krc_api_name api, int32_t partition); /* takes one; 0: none */
 
 /* ---- What happens to partitions ------------------------------------------------------------- */

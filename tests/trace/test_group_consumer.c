@@ -83,8 +83,8 @@ START_TEST(taken_away)
                 "gave up t-1\n"
                 "ConsumerGroupHeartbeat n1 3 holds t-0,t-2\n"
                 "in STABLE\n"
-                "ConsumerGroupHeartbeat n1 5 holds t-0,t-2,t-3\n"
                 "has t-3 from 0\n"
+                "ConsumerGroupHeartbeat n1 5 holds t-0,t-2,t-3\n"
                 "ConsumerGroupHeartbeat n1 5\n");
     ck_assert_int_eq(group_m(2)->has, group_set("t-1"));
 }

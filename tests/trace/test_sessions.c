@@ -174,7 +174,7 @@ static void check_error(int16_t code, const char *expected)
     catch_up();
     forget_trace();
     world_fail(KRC_API_FETCH, -1, code, 1);
-    sim_run(600); /* the fetch in flight ends, the next one is refused */
+    sim_run(750); /* the fetch in flight ends, the next one is refused */
     put_plain(p, 1);
     sim_run(300);
     check_trace(expected);
