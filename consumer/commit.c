@@ -102,8 +102,12 @@ size_t krc_count_news(krc *handle)
 struct krc_point krc_part_acked(const struct krc_part *part)
 {
     const struct krc_offsets *o = &part->tracker.offsets;
-    return (struct krc_point){
-        .offset = o->acknowledged, .epoch = o->acked_epoch, .account = o->acked};
+    struct krc_point point = {.offset = o->acknowledged,
+                              .epoch = o->acked_epoch,
+                              .epochs = o->epochs,
+                              .account = o->acked};
+    krc_epochs_cut(&point.epochs, point.offset);
+    return point;
 }
 
 bool krc_part_settled(const struct krc_part *part)
@@ -140,7 +144,8 @@ static int commit_to_store(krc *handle, krc_error *error)
         return rc;
     }
     for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed) {
-        krc_ledger_committed(&part->ledger, part->ledger.reset_count);
+        struct krc_point point = krc_part_acked(part);
+        krc_ledger_committed(&part->ledger, part->ledger.reset_count, &point);
         KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch,
                                       part->tracker.offsets.acknowledged, error));
     }

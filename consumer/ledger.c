@@ -4,12 +4,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "consumer/take.h"
+
 struct krc_ledger_reset {
     struct krc_store_reset row; /* its reason points to the text beside it when it is put */
+    struct krc_stored ended;    /* the account of the history that it ends; history 0: none */
     char reason[512];
 };
 
 static const struct krc_account nothing = {.from = -1, .to = -1};
+
+enum { EPOCH_ROWS = KRC_EPOCHS_MAX + 1 /* what lies behind the last has none */ };
 
 int64_t krc_now_ms(void)
 {
@@ -42,10 +47,32 @@ bool krc_ledger_unprotected(const struct krc_ledger *ledger, const struct krc_st
                             krc_uuid_is_zero(&ledger->place->topic_id));
 }
 
+/* Rows at or beyond the committed offset are of a commit that was taken back. */
+static int load_epochs(struct krc_ledger *ledger, struct krc_store *store, const char *group,
+                       int64_t offset, krc_error *error)
+{
+    const struct krc_place *place = ledger->place;
+    struct krc_stored_epoch rows[EPOCH_ROWS];
+    struct krc_epochs epochs = {0};
+    int count = krc_store_load_epochs(store, group, place->topic, place->partition, rows,
+                                      EPOCH_ROWS, error);
+    KRC_TRY(count);
+    for (int i = 0; i < count; i++) {
+        int64_t end = i + 1 < count ? krc_least(rows[i + 1].first_offset, offset) : offset;
+        if (rows[i].epoch >= 0 && rows[i].first_offset < offset)
+            krc_epochs_add(&epochs, rows[i].epoch, rows[i].first_offset, end);
+    }
+    epochs.incomplete = epochs.count > 0 && epochs.first[0] > ledger->base.from;
+    ledger->epochs = epochs;
+    ledger->epochs_offset = offset;
+    return KRC_OK;
+}
+
 static void begin_history(struct krc_ledger *ledger)
 {
     ledger->history++;
     ledger->base = nothing;
+    ledger->topic_id = ledger->place->topic_id;
 }
 
 int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const char *group,
@@ -54,6 +81,7 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
     struct krc_stored row;
     const struct krc_place *place = ledger->place;
     *start = (struct krc_start){.found = false};
+    ledger->topic_id = place->topic_id;
     int rc = krc_store_load(store, group, place->topic, place->partition, &row, error);
     if (rc <= 0)
         return rc;
@@ -64,6 +92,10 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
                                 .settled = row.settled};
     ledger->history = row.history;
     ledger->base = row.account;
+    if (!krc_uuid_is_zero(&row.topic_id))
+        ledger->topic_id = row.topic_id;
+    KRC_TRY(load_epochs(ledger, store, group, row.offset, error));
+    start->epochs = ledger->epochs;
     if (!follows && krc_uuid_differs(&row.topic_id, &place->topic_id))
         begin_history(ledger);
     return 1;
@@ -74,6 +106,9 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
 void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,
                       const struct krc_offset_update *update)
 {
+    struct krc_account ended = krc_ledger_account(ledger, &event->account);
+    struct krc_uuid ended_id = ledger->topic_id;
+    int32_t ended_history = ledger->history;
     if (update->new_history)
         begin_history(ledger);
     size_t size = (ledger->reset_count + 1) * sizeof *ledger->resets;
@@ -90,6 +125,8 @@ void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,
                                           .to = update->to,
                                           .lost_from = forward ? update->from : update->to,
                                           .lost_to = update->to};
+    reset->ended = (struct krc_stored){
+        .history = update->new_history ? ended_history : 0, .topic_id = ended_id, .account = ended};
     memcpy(reset->reason, event->message, sizeof reset->reason);
 }
 
@@ -111,6 +148,17 @@ struct krc_account krc_ledger_account(const struct krc_ledger *ledger,
     };
 }
 
+static int put_reset(const struct krc_ledger *ledger, struct krc_ledger_reset *reset,
+                     struct krc_store *store, const char *group, krc_error *error)
+{
+    const struct krc_place *place = ledger->place;
+    if (reset->ended.history > 0)
+        KRC_TRY(krc_store_put_account(store, group, place->topic, place->partition, &reset->ended,
+                                      error));
+    reset->row.reason = reset->reason;
+    return krc_store_add_reset(store, group, place->topic, place->partition, &reset->row, error);
+}
+
 static int put_resets(struct krc_ledger *ledger, struct krc_store *store, const char *group,
                       krc_error *error)
 {
@@ -120,12 +168,37 @@ static int put_resets(struct krc_ledger *ledger, struct krc_store *store, const 
                         "memory ran out when the position of %s-%d was reset, so that this cannot "
                         "be recorded with the offset: open the consumer anew",
                         place->topic, (int)place->partition);
-    for (size_t i = 0; i < ledger->reset_count; i++) {
-        ledger->resets[i].row.reason = ledger->resets[i].reason;
-        KRC_TRY(krc_store_add_reset(store, group, place->topic, place->partition,
-                                    &ledger->resets[i].row, error));
-    }
+    for (size_t i = 0; i < ledger->reset_count; i++)
+        KRC_TRY(put_reset(ledger, &ledger->resets[i], store, group, error));
     return KRC_OK;
+}
+
+/* The rows of these epochs: a hole behind the last may be of any that comes next. */
+static int rows_of_epochs(const struct krc_epochs *epochs, int64_t offset,
+                          struct krc_stored_epoch *rows)
+{
+    int count = 0;
+    for (; count < epochs->count; count++)
+        rows[count] = (struct krc_stored_epoch){epochs->epoch[count], epochs->first[count]};
+    if (count > 0 && epochs->end < offset)
+        rows[count++] = (struct krc_stored_epoch){-1, epochs->end};
+    return count;
+}
+
+/* They change rarely: those that are there already are not written again. */
+static int put_epochs(const struct krc_ledger *ledger, struct krc_store *store, const char *group,
+                      const struct krc_point *point, krc_error *error)
+{
+    const struct krc_place *place = ledger->place;
+    struct krc_stored_epoch rows[EPOCH_ROWS], before[EPOCH_ROWS];
+    int count = rows_of_epochs(&point->epochs, point->offset, rows);
+    int before_count = rows_of_epochs(&ledger->epochs, ledger->epochs_offset, before);
+    bool same = count == before_count;
+    for (int i = 0; same && i < count; i++)
+        same = rows[i].epoch == before[i].epoch && rows[i].first_offset == before[i].first_offset;
+    return same ? KRC_OK
+                : krc_store_put_epochs(store, group, place->topic, place->partition, rows, count,
+                                       error);
 }
 
 int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const char *group,
@@ -143,11 +216,15 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
         .account = krc_ledger_account(ledger, &point->account),
     };
     KRC_TRY(krc_store_put(store, group, place->topic, place->partition, &row, error));
+    KRC_TRY(put_epochs(ledger, store, group, point, error));
     return put_resets(ledger, store, group, error);
 }
 
-void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count)
+void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count,
+                          const struct krc_point *point)
 {
+    ledger->epochs = point->epochs;
+    ledger->epochs_offset = point->offset;
     ledger->reset_count -= reset_count;
     if (ledger->reset_count > 0)
         memmove(ledger->resets, ledger->resets + reset_count,

@@ -1,6 +1,6 @@
 /*
  * What the store keeps of one partition: where reading goes on, the history it belongs to and its
- * account, and the resets that were not committed yet.
+ * account, the leader epochs of what was read, and the resets that were not committed yet.
  */
 #ifndef KRC_CONSUMER_LEDGER_H
 #define KRC_CONSUMER_LEDGER_H
@@ -12,6 +12,9 @@ struct krc_ledger {
     const struct krc_place *place;
     int32_t history;         /* of what is being read */
     struct krc_account base; /* what the store has of this history, before this run */
+    struct krc_uuid topic_id;   /* of the topic that this history is of; all zero: unknown */
+    struct krc_epochs epochs;   /* as the store has them, at the offset that it has: */
+    int64_t epochs_offset;
     struct krc_ledger_reset *resets; /* to be committed with the offset they led to */
     size_t reset_count;
     bool forgotten; /* a reset, for want of memory: to commit without it would hide it */
@@ -29,7 +32,8 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
  * `start` speaks of, for want of topic ids. */
 bool krc_ledger_unprotected(const struct krc_ledger *ledger, const struct krc_start *start);
 
-/* A reset: kept, and where it begins a new history, the account begins anew. */
+/* A reset: kept, and where it begins a new history, the account begins anew.  The account of the
+ * history that it ends is event->account, and is stored with it. */
 void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,
                       const struct krc_offset_update *update);
 
@@ -42,8 +46,9 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
                    const struct krc_point *point, int64_t commit_time_ms, bool settled,
                    krc_error *error) KRC_MUST_USE;
 
-/* It is on disk, with the first so many resets. */
-void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count);
+/* The point is on disk, with the first so many resets. */
+void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count,
+                          const struct krc_point *point);
 
 /* A copy that another thread may put; to be freed as the other is. */
 int krc_ledger_copy(struct krc_ledger *copy, const struct krc_ledger *ledger,

@@ -45,6 +45,7 @@ struct krc_start {
     bool found;
     int64_t offset;
     int32_t epoch;            /* -1: unknown */
+    struct krc_epochs epochs; /* of what was read below; none: unknown */
     struct krc_uuid topic_id; /* all zero: unknown */
     bool settled;             /* every transaction that began below is decided */
 };

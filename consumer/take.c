@@ -127,12 +127,12 @@ int krc_take_batch(struct krc_source *s, const struct krc_batch_view *batch, int
         base = item->records.first_offset;
         to = krc_least(item->records.last_offset + 1, until);
     }
+    item->epoch = h->leader_epoch; /* of a gap, too: nothing before it tells that of a later one */
     if (base > item->from)
         return s->ops->gap(s, item, krc_least(base, until), error);
     if (s->whole_batches && h->last_offset >= until)
         return KRC_ANSWERED; /* an END */
     item->batch = *batch;
-    item->epoch = h->leader_epoch;
     *taken = true;
     rc = filter(s, item, to, error);
     if (rc < 0 || item->type != KRC_ITEM_RECORDS)

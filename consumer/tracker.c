@@ -26,7 +26,10 @@ void krc_tracker_close(struct krc_tracker *tracker)
 struct krc_point krc_tracker_point(const struct krc_tracker *tracker)
 {
     const struct krc_offsets *o = &tracker->offsets;
-    return (struct krc_point){.offset = o->position, .epoch = o->epoch, .account = o->account};
+    return (struct krc_point){.offset = o->position,
+                              .epoch = o->epoch,
+                              .epochs = o->epochs,
+                              .account = o->account};
 }
 
 /* ---- What is told -------------------------------------------------------------------------- */
@@ -61,15 +64,15 @@ static void describe_loss(const struct krc_offset_update *u, char *text, size_t 
                  (long long)u->to - 1);
     else if (u->cause == KRC_CAUSE_TRUNCATED)
         snprintf(text, size,
-                 "what was read behind the truncation is gone from the log, and a new history "
-                 "begins");
+                 "what was read from there on is gone from the log, and a new history begins%s",
+                 u->unsure ? "; leader epochs of what was read before are not known, so other "
+                             "records may lie there now"
+                           : "");
     else
         snprintf(text, size, "what was lost is unknown, and a new history begins");
 }
 
-/* `before` is the account before it. */
-static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u,
-                       const struct krc_account *before)
+static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u)
 {
     static const enum krc_event_type types[] = {
         [KRC_CAUSE_NONE] = KRC_EVENT_RESET,
@@ -78,13 +81,13 @@ static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u,
         [KRC_CAUSE_TRUNCATED] = KRC_EVENT_TRUNCATED,
         [KRC_CAUSE_RECREATED] = KRC_EVENT_RECREATED,
     };
-    char loss[160];
+    char loss[240];
     if (u->cause == KRC_CAUSE_RECREATED)
         t->place->topic_id = t->source->topic_id;
     describe_loss(u, loss, sizeof loss);
     struct krc_event event = event_at(t, types[u->cause], u->from, u->to);
     if (u->new_history)
-        event.account = *before;
+        event.account = t->left.account;
     snprintf(event.message, sizeof event.message, "%s: reset from %lld to %lld; %s",
              krc_reset_cause_text(u->cause), (long long)u->from, (long long)u->to, loss);
     t->on_event(t->arg, &event, u);
@@ -150,13 +153,15 @@ static enum krc_reset_policy policy_of(const struct krc_tracker *t)
 
 static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error *error)
 {
-    struct krc_account before = t->offsets.account;
+    struct krc_point before = krc_tracker_point(t);
     event.match = t->todo.generation;
     int rc = krc_offsets_step(&t->offsets, &event, &t->todo, error);
     krc_error_at(rc < 0 ? error : NULL, t->place->topic, t->place->partition, -1, -1);
     KRC_TRY(rc);
-    if (t->todo.reset)
-        tell_reset(t, &t->todo, &before);
+    if (t->todo.reset) {
+        t->left = before;
+        tell_reset(t, &t->todo);
+    }
     if (t->todo.reset && t->source->ops->reset != NULL)
         t->source->ops->reset(t->source);
     return event.type == KRC_ON_RESET_REFUSED ? refused(t, event.cause, error) : KRC_OK;
@@ -200,8 +205,10 @@ static int answer_stored(struct krc_tracker *t, krc_error *error)
     if (is_of_source && !known)
         tell(t, KRC_EVENT_NOTE, s->offset, s->offset, "%s", KRC_UNPROTECTED);
     bool same = !known || krc_uuid_equal(&s->topic_id, &t->place->topic_id);
-    KRC_TRY(step(t, krc_offsets_judge_stored(policy_of(t), s->found, same, s->offset, s->epoch),
-                 error));
+    struct krc_offset_event event =
+        krc_offsets_judge_stored(policy_of(t), s->found, same, s->offset, s->epoch);
+    event.epochs = same && s->epochs.count > 0 ? &s->epochs : NULL;
+    KRC_TRY(step(t, event, error));
     return KRC_ANSWERED;
 }
 

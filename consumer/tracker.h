@@ -16,7 +16,8 @@ typedef void krc_tracker_event_fn(void *arg, const struct krc_event *event,
 struct krc_point {
     int64_t offset;
     int32_t epoch;
-    struct krc_account account; /* of what lies below */
+    struct krc_epochs epochs;   /* of what lies below */
+    struct krc_account account; /* likewise */
 };
 
 struct krc_tracker {
@@ -30,6 +31,7 @@ struct krc_tracker {
     krc_tracker_event_fn *on_event;
     void *arg;
     struct krc_point before; /* where the last item but END begins: a reset may precede it */
+    struct krc_point left;   /* what a reset has left, when it is told of */
     int64_t told_end; /* where the end was told last; -1: nowhere */
 };
 

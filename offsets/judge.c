@@ -57,18 +57,43 @@ struct krc_offset_event krc_offsets_judge_range(const struct krc_offsets *offset
     return event;
 }
 
+/* The histories part at `offset`, behind a record of `epoch`. */
+static struct krc_offset_event parts_at(enum krc_reset_policy policy, int64_t offset, int32_t epoch,
+                                        enum krc_offset_event_type nearest)
+{
+    struct krc_offset_event event = by_policy(policy, KRC_CAUSE_TRUNCATED, nearest);
+    event.offset = offset;
+    event.epoch = epoch;
+    return event;
+}
+
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 struct krc_offset_event krc_offsets_judge_epoch_end(const struct krc_offsets *offsets,
                                                     enum krc_reset_policy policy, int32_t found,
                                                     int64_t end)
 {
-    if (end < 0 || found < 0)
+    int32_t asked = offsets->asked_epoch;
+    int64_t read_to, agreed = offsets->agreed;
+    bool unknown = end < 0 || found < 0 || found > asked;
+    if (asked == offsets->epoch && unknown)
         return (struct krc_offset_event){.type = KRC_ON_EPOCH_UNKNOWN};
-    if (end >= offsets->position)
+    if (asked == offsets->epoch && found == asked && end >= agreed)
         return (struct krc_offset_event){.type = KRC_ON_VALID};
+    if (unknown)
+        return parts_at(policy, agreed, asked, KRC_ON_RESET_HERE);
+    if (found == asked)
+        return parts_at(policy, lower(end, agreed), asked, KRC_ON_RESET_HERE);
+    int32_t read = krc_epochs_floor(&offsets->epochs, found, &read_to);
+    agreed = lower(lower(end, read_to), agreed);
+    bool decided = read == found || read < 0;
+    int32_t epoch = decided && agreed == end ? found : read;
     struct krc_offset_event event =
-        by_policy(policy, KRC_CAUSE_TRUNCATED, KRC_ON_RESET_HERE);
-    event.offset = end;
-    event.epoch = found;
+        parts_at(policy, agreed, epoch, decided ? KRC_ON_RESET_HERE : KRC_ON_DIVERGED);
+    event.unsure = read < 0 && (offsets->epochs.incomplete || offsets->epochs.count == 0);
     return event;
 }
 

@@ -12,7 +12,7 @@ static void ask(struct krc_offsets *o, struct krc_offset_update *u, enum krc_ask
     u->ask = what;
     u->generation = ++o->generation;
     u->offset = o->position;
-    u->epoch = o->epoch;
+    u->epoch = o->asked_epoch;
 }
 
 /* Offsets mean something new from here on: an empty account at `offset`. */
@@ -21,7 +21,8 @@ static void begin_stretch(struct krc_offsets *o, int64_t offset, int32_t epoch)
     o->stretch++;
     o->start = o->position = o->delivered_to = o->acknowledged = offset;
     o->committed = -1;
-    o->epoch = o->acked_epoch = epoch;
+    o->epoch = o->acked_epoch = o->asked_epoch = epoch;
+    o->agreed = offset;
     o->account = o->acked = (struct krc_account){.from = offset, .to = offset};
     o->cause = KRC_CAUSE_NONE;
 }
@@ -50,6 +51,12 @@ static int64_t *fate_count(struct krc_account *account, enum krc_fate fate)
         break;
     }
     return &account->skipped;
+}
+
+static void read_in_epoch(struct krc_offsets *o, int32_t epoch, int64_t to)
+{
+    if (epoch >= 0)
+        krc_epochs_add(&o->epochs, epoch, o->position, to);
 }
 
 static void pass_to(struct krc_offsets *o, int64_t offset, enum krc_fate fate)
@@ -84,6 +91,12 @@ static void move_by_policy(struct krc_offsets *o, int64_t offset, int32_t epoch,
     o->cause = KRC_CAUSE_NONE;
 }
 
+static void begin_elsewhere(struct krc_offsets *o, int64_t offset)
+{
+    begin_stretch(o, offset, -1);
+    o->epochs = (struct krc_epochs){0};
+}
+
 static void fetch(struct krc_offsets *o, const struct krc_offset_event *e,
                   struct krc_offset_update *u)
 {
@@ -94,22 +107,30 @@ static void fetch(struct krc_offsets *o, const struct krc_offset_event *e,
 static void go_to(struct krc_offsets *o, const struct krc_offset_event *e,
                   struct krc_offset_update *u)
 {
-    begin_stretch(o, e->offset, -1);
+    begin_elsewhere(o, e->offset);
     ask(o, u, KRC_ASK_FETCH);
 }
 
+/* To where histories part, or to an end of the log: what was read below stays known. */
 static void reset(struct krc_offsets *o, const struct krc_offset_event *e,
                   struct krc_offset_update *u)
 {
-    move_by_policy(o, e->offset, e->epoch, e->cause, u);
+    struct krc_epochs *read = &o->epochs;
+    bool complete = read->count > 0 && !read->incomplete;
+    u->unsure = e->unsure;
+    krc_epochs_cut(read, e->offset);
+    int32_t epoch = read->count > 0 ? read->epoch[read->count - 1] : complete ? -1 : e->epoch;
+    move_by_policy(o, e->offset, epoch, e->cause, u);
     ask(o, u, KRC_ASK_FETCH);
 }
 
 static void arrive(struct krc_offsets *o, const struct krc_offset_event *e,
                    struct krc_offset_update *u)
 {
+    if (begins_history(o->cause))
+        o->epochs = (struct krc_epochs){0};
     if (o->cause == KRC_CAUSE_NONE)
-        begin_stretch(o, e->offset, -1);
+        begin_elsewhere(o, e->offset);
     else
         move_by_policy(o, e->offset, -1, o->cause, u);
     ask(o, u, KRC_ASK_FETCH);
@@ -118,6 +139,7 @@ static void arrive(struct krc_offsets *o, const struct krc_offset_event *e,
 static void resume_at(struct krc_offsets *o, const struct krc_offset_event *e)
 {
     begin_stretch(o, e->offset, e->epoch);
+    o->epochs = e->epochs != NULL ? *e->epochs : krc_epochs_of_offset(e->epoch, e->offset);
     o->committed = e->offset;
     o->cause = e->cause;
 }
@@ -134,6 +156,7 @@ static void advance(struct krc_offsets *o, const struct krc_offset_event *e,
 {
     o->account.delivered += e->delivered;
     o->account.absent += e->offset - o->position - e->delivered;
+    read_in_epoch(o, e->epoch, e->offset);
     o->account.to = o->position = o->delivered_to = e->offset;
     o->epoch = e->epoch;
     ask(o, u, KRC_ASK_FETCH);
@@ -144,6 +167,7 @@ static void pass(struct krc_offsets *o, const struct krc_offset_event *e,
 {
     if (e->epoch >= 0)
         o->epoch = e->epoch;
+    read_in_epoch(o, e->epoch, e->offset);
     pass_to(o, e->offset, e->fate);
     ask(o, u, KRC_ASK_FETCH);
 }
@@ -170,7 +194,7 @@ static void note_commit(struct krc_offsets *o, const struct krc_offset_event *e,
 
 static void forget_position(struct krc_offsets *o)
 {
-    begin_stretch(o, -1, -1);
+    begin_elsewhere(o, -1);
 }
 
 static void let_go(struct krc_offsets *o, const struct krc_offset_event *e,
@@ -232,7 +256,6 @@ static void keep(struct krc_offsets *o, const struct krc_offset_event *e,
         ask(o, u, what);                                                 \
     }
 
-ASKS(ask_epoch_end, KRC_ASK_EPOCH_END)
 ASKS(ask_range, KRC_ASK_RANGE)
 ASKS_AFRESH(ask_stored, KRC_ASK_STORED)
 ASKS_AFRESH(ask_start, KRC_ASK_START)
@@ -240,10 +263,37 @@ ASKS_AFRESH(ask_end, KRC_ASK_END)
 ASKS_FOR_RESET(ask_start_for_reset, KRC_ASK_START)
 ASKS_FOR_RESET(ask_end_for_reset, KRC_ASK_END)
 ASKS_FOR_RESET(ask_time_for_reset, KRC_ASK_TIME)
-ASKS_AT_STORED(resume_and_ask_epoch_end, KRC_ASK_EPOCH_END)
 ASKS_AT_STORED(resume_and_ask_start, KRC_ASK_START)
 ASKS_AT_STORED(resume_and_ask_end, KRC_ASK_END)
 ASKS_AT_STORED(resume_and_ask_time, KRC_ASK_TIME)
+
+static void ask_where_epoch_ends(struct krc_offsets *o, struct krc_offset_update *u, int32_t epoch,
+                                 int64_t agreed)
+{
+    o->asked_epoch = epoch;
+    o->agreed = agreed;
+    ask(o, u, KRC_ASK_EPOCH_END);
+}
+
+static void ask_epoch_end(struct krc_offsets *o, const struct krc_offset_event *e,
+                          struct krc_offset_update *u)
+{
+    (void)e;
+    ask_where_epoch_ends(o, u, o->epoch, o->position);
+}
+
+static void ask_earlier_epoch_end(struct krc_offsets *o, const struct krc_offset_event *e,
+                                  struct krc_offset_update *u)
+{
+    ask_where_epoch_ends(o, u, e->epoch, e->offset);
+}
+
+static void resume_and_ask_epoch_end(struct krc_offsets *o, const struct krc_offset_event *e,
+                                     struct krc_offset_update *u)
+{
+    resume_at(o, e);
+    ask_where_epoch_ends(o, u, o->epoch, o->position);
+}
 
 static void ask_again(struct krc_offsets *o, const struct krc_offset_event *e,
                       struct krc_offset_update *u)
@@ -307,6 +357,9 @@ static const char *objection(const struct krc_offsets *o, const struct krc_offse
         /* fall through */
     case KRC_ON_PASSED:
         return e->offset > o->position ? NULL : "what was read does not lie at the position";
+    case KRC_ON_DIVERGED:
+        return e->epoch >= 0 && e->epoch < o->asked_epoch ? NULL
+                                                          : "no earlier epoch is asked about";
     case KRC_ON_LOCATED:
         if (o->cause == KRC_CAUSE_BELOW_START && e->offset <= o->position)
             return "a log start offset went back";
@@ -396,6 +449,12 @@ const char *krc_offsets_invariant(const struct krc_offsets *o)
         return "the account does not add up to the offsets read";
     if (!adds_up(&o->acked, o->start, o->acknowledged))
         return "the account does not add up to the offsets acknowledged";
+    /* What is known of epochs is what was read. */
+    if (o->epochs.count > 0 && o->epochs.end > o->position)
+        return "an epoch was read beyond the position";
+    /* Histories part at or below what was read. */
+    if (o->state == KRC_VALIDATING && o->agreed > o->position)
+        return "histories agree beyond the position";
     /* To read, one must know where. */
     if (o->position < 0 && (o->state == KRC_FETCHING || o->state == KRC_ENDED ||
                             o->state == KRC_VALIDATING || o->state == KRC_MEASURING))

@@ -14,6 +14,7 @@
 #define KRC_OFFSETS_OFFSETS_H
 
 #include "base/error.h"
+#include "offsets/epochs.h"
 #include "offsets/table.h"
 
 enum krc_offset_state {
@@ -34,7 +35,8 @@ enum krc_offset_event_type {
 enum krc_ask {
     KRC_ASK_NOTHING,
     KRC_ASK_STORED,    /* the committed offset: STORED, STORED_NO_EPOCH or a RESET_ event */
-    KRC_ASK_EPOCH_END, /* where leader epoch `epoch` ends: VALID, EPOCH_UNKNOWN or RESET_ */
+    KRC_ASK_EPOCH_END, /* where leader epoch `epoch` ends: VALID, EPOCH_UNKNOWN, DIVERGED or
+                          RESET_ */
     KRC_ASK_RANGE,     /* log start and end: INSIDE or RESET_ */
     KRC_ASK_START,     /* the log start offset: LOCATED */
     KRC_ASK_END,       /* the end of what the isolation level shows: LOCATED */
@@ -65,23 +67,29 @@ enum krc_reset_policy {
 struct krc_offset_event {
     enum krc_offset_event_type type;
     uint32_t match;      /* the generation or the stretch that it belongs to (see table.h) */
-    int64_t offset;      /* where to; the end of what was read; what is acknowledged */
-    int32_t epoch;       /* BATCH, PASSED, STORED, RESET_HERE: the leader epoch there, -1: none */
+    int64_t offset;      /* where to; the end of what was read; what is acknowledged; DIVERGED: up
+                            to where the histories may agree */
+    int32_t epoch;       /* BATCH, PASSED, STORED, RESET_HERE: the leader epoch there, -1: none;
+                            DIVERGED: to be asked about next */
+    const struct krc_epochs *epochs; /* STORED: of what was read below; NULL: not known */
     int64_t delivered;   /* BATCH: records handed on; the other offsets of its range are absent */
     enum krc_fate fate;  /* PASSED */
     enum krc_reset_cause cause; /* RESET_ */
+    bool unsure;                /* RESET_: see the update */
     struct krc_account account; /* ACK: of [start, offset) */
 };
 
 struct krc_offset_update {
     enum krc_ask ask;
     uint32_t generation; /* the answer's `match` */
-    int64_t offset; /* KRC_ASK_FETCH: from where; KRC_ASK_EPOCH_END: the position in question */
+    int64_t offset; /* KRC_ASK_FETCH: from where */
     int32_t epoch;  /* KRC_ASK_EPOCH_END */
     bool stale;     /* an answer to an older question: nothing was done */
     bool reset;     /* the position moved by policy: */
     enum krc_reset_cause cause;
     int64_t from, to;
+    bool unsure;      /* no leader epochs are known of what was read below `to`: it may be there
+                         no more */
     bool new_history; /* offsets mean other records now, and the account begins anew */
 };
 
@@ -92,14 +100,17 @@ struct krc_offsets {
     uint32_t generation;      /* of the question that is open */
     uint32_t stretch;         /* one more after each seek and each new history */
     int32_t epoch;            /* of the record before `position`, -1: unknown */
+    int32_t asked_epoch;      /* VALIDATING: where it ends is being asked */
     int32_t acked_epoch;      /* of the record before `acknowledged` */
     int64_t start;            /* where this stretch's account begins */
     int64_t position;         /* the next offset to be read; -1: not known yet */
+    int64_t agreed;           /* VALIDATING: where histories part lies here or below */
     int64_t delivered_to;     /* the end of the last batch that was handed on */
     int64_t acknowledged;
     int64_t committed;        /* in this stretch; -1: nothing yet */
     struct krc_account account; /* of [start, position) */
     struct krc_account acked;   /* of [start, acknowledged) */
+    struct krc_epochs epochs;   /* of what was read below `position` */
     uint64_t stale;             /* answers that came too late */
 };
 
@@ -126,7 +137,15 @@ struct krc_offset_event krc_offsets_judge_range(const struct krc_offsets *offset
                                                 enum krc_reset_policy policy, int64_t log_start,
                                                 int64_t log_end);
 
-/* The epoch asked for ends at `end` (-1: unknown), in the log's epoch `found`. */
+/*
+ * The answer to KRC_ASK_EPOCH_END: the log's last epoch that is not above the one asked for is
+ * `found`, and ends at `end`; -1: unknown.
+ *
+ * An epoch that was asked for and not found is not in this log, nor is any record of it.  Then
+ * `end` tells nothing of what was read beyond the end of `found` there: the histories part at the
+ * lower of both ends; and where what was read has not got `found` either, the last epoch below
+ * it has to be asked about.
+ */
 struct krc_offset_event krc_offsets_judge_epoch_end(const struct krc_offsets *offsets,
                                                     enum krc_reset_policy policy, int32_t found,
                                                     int64_t end);

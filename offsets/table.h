@@ -8,7 +8,7 @@
 #define KRC_OFFSET_STATES(X)                                                                  \
     X(UNASSIGNED, "the partition is not read")                                                \
     X(LOADING, "the committed offset is being looked up")                                     \
-    X(VALIDATING, "it is being asked where the position's leader epoch ends")                 \
+    X(VALIDATING, "it is being asked where the leader epochs read end in the log")            \
     X(MEASURING, "the position was out of range; it is being asked what the range is")        \
     X(LOCATING, "the offset to start at is being looked up")                                  \
     X(FETCHING, "the position is known and what lies there is being read")                    \
@@ -31,6 +31,7 @@
     X(STORED_NO_EPOCH, ASK, "a committed offset was found, without a leader epoch")           \
     X(VALID, ASK, "the position's leader epoch reaches at least to the position")             \
     X(EPOCH_UNKNOWN, ASK, "the log does not know the epoch: the fetch will tell")             \
+    X(DIVERGED, ASK, "the log lacks that epoch, and has one that was not read: ask further back") \
     X(OUT_OF_RANGE, ASK, "the position is not within the log")                                \
     X(INSIDE, ASK, "it is within the log after all")                                          \
     X(NEW_EPOCH, NOTHING, "another leader epoch began; told where the position has one")        \
@@ -67,6 +68,7 @@
                                                                                                   \
   T(VALIDATING, VALID,           FETCHING,   fetch)                                               \
   T(VALIDATING, EPOCH_UNKNOWN,   FETCHING,   fetch)                                               \
+  T(VALIDATING, DIVERGED,        VALIDATING, ask_earlier_epoch_end)                               \
   T(VALIDATING, RESET_HERE,      FETCHING,   reset)                                               \
   T(VALIDATING, RESET_START,     LOCATING,   ask_start_for_reset)                                 \
   T(VALIDATING, RESET_END,       LOCATING,   ask_end_for_reset)                                   \

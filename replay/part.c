@@ -79,20 +79,6 @@ static void tell_result(struct krc_replay_part *part)
     pthread_mutex_unlock(&run->mutex);
 }
 
-/* A new history: other files, another account; or the end of this partition's replay. */
-static void on_event(void *arg, const struct krc_event *event,
-                     const struct krc_offset_update *reset)
-{
-    struct krc_replay_part *part = arg;
-    if (reset != NULL && reset->new_history && !part->run->options->new_history) {
-        part->diverged = event->type;
-        return;
-    }
-    if (reset != NULL)
-        krc_ledger_reset(&part->ledger, event, reset);
-    krc_replay_tell(part->run, event);
-}
-
 /* ---- One partition ------------------------------------------------------------------------- */
 
 static int refuse_divergence(const struct krc_replay_part *part, krc_error *error)
@@ -109,12 +95,12 @@ static int refuse_divergence(const struct krc_replay_part *part, krc_error *erro
                                            : "--new-history goes on into new files");
 }
 
-static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
+/* The output, and the rows that speak of it. */
+static int write_commit(struct krc_replay_part *part, const struct krc_point *point,
+                        krc_error *error)
 {
     struct krc_replay_run *run = part->run;
     struct krc_pending pending;
-    if (part->joined.is_member)
-        KRC_TRY(krc_replay_may_commit(part, error));
     KRC_TRY(krc_sink_flush(&part->sink, error));
     struct krc_commit commit = {
         .ledger = &part->ledger,
@@ -129,11 +115,18 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
     }
     int rc = krc_committer_commit(&run->committer, &commit, error);
     part->sink.in_transaction = false; /* it was rolled back, if not committed */
-    KRC_TRY(rc);
+    return rc;
+}
+
+static int commit(struct krc_replay_part *part, const struct krc_point *point, krc_error *error)
+{
+    if (part->joined.is_member)
+        KRC_TRY(krc_replay_may_commit(part, error));
+    KRC_TRY(write_commit(part, point, error));
     if (part->joined.is_member)
         KRC_TRY(krc_replay_decide(part, point->offset, point->epoch, error));
     part->committed = krc_ledger_account(&part->ledger, &point->account);
-    krc_ledger_committed(&part->ledger, part->ledger.reset_count);
+    krc_ledger_committed(&part->ledger, part->ledger.reset_count, point);
     krc_sink_committed(&part->sink);
     krc_replay_inform(part, point);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
@@ -161,6 +154,33 @@ static int failed_before(const struct krc_replay_part *part, krc_error *error)
     if (part->rc < 0 && error != NULL)
         *error = part->why;
     return part->rc;
+}
+
+/* What was read of the history that has ended is committed, although the log has it no more: then
+ * the output ends where the next history's reset says that it comes from. */
+static int end_history(struct krc_replay_part *part, krc_error *error)
+{
+    const struct krc_point *left = &part->tracker.left;
+    become_writer(part);
+    KRC_TRY(write_commit(part, left, error));
+    krc_ledger_committed(&part->ledger, part->ledger.reset_count, left);
+    return KRC_OK;
+}
+
+/* A new history: other files, another account; or the end of this partition's replay. */
+static void on_event(void *arg, const struct krc_event *event,
+                     const struct krc_offset_update *reset)
+{
+    struct krc_replay_part *part = arg;
+    if (reset != NULL && reset->new_history && !part->run->options->new_history) {
+        part->diverged = event->type;
+        return;
+    }
+    if (reset != NULL && reset->new_history && part->rc >= 0)
+        part->rc = end_history(part, &part->why);
+    if (reset != NULL)
+        krc_ledger_reset(&part->ledger, event, reset);
+    krc_replay_tell(part->run, event);
 }
 
 /* Takes an item, with the commits that are due before and after it. */
@@ -194,6 +214,7 @@ int krc_replay_next(struct krc_replay_part *part, struct krc_buffer *scratch,
         part->run->records_left = source->records_left; /* there is one job, then */
     if (part->diverged != KRC_EVENT_NOTE)
         return refuse_divergence(part, error);
+    KRC_TRY(failed_before(part, error));
     KRC_TRY(rc);
     bool is_news = item->type != KRC_ITEM_WAIT && item->type != KRC_ITEM_CAUGHT_UP;
     return is_news ? take(part, item, error) : KRC_OK;

@@ -35,6 +35,15 @@ static int read_version(struct krc_store *store, sqlite3_int64 *version, krc_err
                                                   error);
 }
 
+/* From version 1, in the transaction that is open. */
+static int upgrade(struct krc_store *store, krc_error *error)
+{
+    char update[80];
+    snprintf(update, sizeof update, "UPDATE @schema SET version = %d", KRC_STORE_SCHEMA_VERSION);
+    KRC_TRY(krc_store_execute(store, krc_store_schema_2, "upgrade the tables", error));
+    return krc_store_execute(store, update, "upgrade the tables", error);
+}
+
 static int check_version(struct krc_store *store, sqlite3_int64 version, krc_error *error)
 {
     if (version == KRC_STORE_SCHEMA_VERSION)
@@ -52,10 +61,13 @@ static int make_in_transaction(struct krc_store *store, krc_error *error)
     char insert[80];
     sqlite3_int64 version;
     KRC_TRY(read_version(store, &version, error));
+    if (version == 1)
+        return upgrade(store, error);
     if (version != 0)
         return check_version(store, version, error);
     snprintf(insert, sizeof insert, "INSERT INTO @schema VALUES (%d)", KRC_STORE_SCHEMA_VERSION);
     KRC_TRY(krc_store_execute(store, krc_store_schema, doing, error));
+    KRC_TRY(krc_store_execute(store, krc_store_schema_2, doing, error));
     KRC_TRY(krc_store_execute(store, krc_store_version_schema, doing, error));
     return krc_store_execute(store, insert, doing, error);
 }
@@ -80,7 +92,8 @@ static int require_tables(struct krc_store *store, krc_error *error)
                         "cannot attach to %s inside a transaction: end it first", store->path);
     KRC_TRY(refuse_own(store, error));
     KRC_TRY(read_version(store, &version, error));
-    return version == 0 ? make(store, error) : check_version(store, version, error);
+    store->version = KRC_STORE_SCHEMA_VERSION;
+    return version <= 1 ? make(store, error) : check_version(store, version, error);
 }
 
 int krc_store_attach(struct krc_store **store, struct sqlite3 *db, krc_error *error)

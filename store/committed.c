@@ -210,6 +210,8 @@ static int save_row(struct krc_store *store, const struct krc_committed *row, co
         };
         KRC_TRY(krc_store_add_reset(store, row->group, row->topic, row->partition, &reset, error));
         stored = moved(&stored, row, now_ms);
+        KRC_TRY(krc_store_put_epochs(store, row->group, row->topic, row->partition, NULL, 0,
+                                     error));
     } else if (row->leader_epoch >= 0) {
         stored.leader_epoch = row->leader_epoch;
     }

@@ -12,11 +12,12 @@
 
 /* In the file's header: "krcs", and the version of the tables. */
 #define KRC_STORE_APPLICATION_ID 0x6b726373
-#define KRC_STORE_SCHEMA_VERSION 1
+#define KRC_STORE_SCHEMA_VERSION 2
 
-/* The tables: of readers, of sinks, and, in an application's database, where the header is not
+/* The tables: of readers (as version 1 had them, and what version 2 added), of sinks, and, in an application's database, where the header is not
  * ours, the version of the others. */
-extern const char krc_store_schema[], krc_store_sink_schema[], krc_store_version_schema[];
+extern const char krc_store_schema[], krc_store_schema_2[], krc_store_sink_schema[],
+    krc_store_version_schema[];
 
 /* Statements are prepared at their first use and kept. */
 enum krc_statement {
@@ -26,6 +27,11 @@ enum krc_statement {
     KRC_PUT_HISTORY,
     KRC_DELETE_OFFSET,
     KRC_DELETE_HISTORIES,
+    KRC_LOAD_EPOCHS,
+    KRC_PUT_EPOCH,
+    KRC_DELETE_EPOCHS,
+    KRC_LOAD_CLUSTER,
+    KRC_PUT_CLUSTER,
     KRC_ADD_RESET,
     KRC_EACH_RESET,
     KRC_LOAD_SINK,
@@ -39,6 +45,7 @@ enum krc_statement {
 struct krc_store {
     sqlite3 *db;
     char *path;    /* for messages */
+    int version;   /* of its tables: 1 only where it may not be written */
     bool attached; /* `db` is the application's */
     bool nested;   /* krc_store_begin found its transaction open */
     sqlite3_stmt *statements[KRC_STATEMENTS];

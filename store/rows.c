@@ -26,6 +26,14 @@ static const char *const statements[KRC_STATEMENTS] = {
         " WHERE group_id = ? AND topic = ? AND partition = ?",
     [KRC_DELETE_HISTORIES] = "DELETE FROM @histories"
         " WHERE group_id = ? AND topic = ? AND partition = ?",
+    [KRC_LOAD_EPOCHS] = "SELECT leader_epoch, first_offset FROM @epochs"
+        " WHERE group_id = ? AND topic = ? AND partition = ? ORDER BY first_offset, leader_epoch",
+    [KRC_PUT_EPOCH] = "INSERT INTO @epochs (group_id, topic, partition, leader_epoch, first_offset)"
+        " VALUES (?,?,?,?,?)",
+    [KRC_DELETE_EPOCHS] = "DELETE FROM @epochs"
+        " WHERE group_id = ? AND topic = ? AND partition = ?",
+    [KRC_LOAD_CLUSTER] = "SELECT cluster_id FROM @clusters WHERE group_id = ?",
+    [KRC_PUT_CLUSTER] = "REPLACE INTO @clusters (group_id, cluster_id) VALUES (?,?)",
     [KRC_ADD_RESET] = "INSERT INTO @resets (group_id, topic, partition, time_ms, history,"
         " from_offset, to_offset, lost_from, lost_to, reason) VALUES (?,?,?,?,?,?,?,?,?,?)",
     [KRC_EACH_RESET] = "SELECT group_id, topic, partition, time_ms, history, from_offset,"
@@ -149,6 +157,19 @@ static int keep_text(struct krc_store *store, const char **value, krc_error *err
     return KRC_OK;
 }
 
+/* The one text of the one row that there is, if any. */
+static int load_text(struct query *q, const char *doing, const char **value, krc_error *error)
+{
+    int rc = step(q, doing, error);
+    if (rc == 1) {
+        *value = text(q->statement, 0);
+        int kept = keep_text(q->store, value, error);
+        rc = kept < 0 ? kept : rc;
+    }
+    finish(q);
+    return rc;
+}
+
 /* ---- Offsets and histories ----------------------------------------------------------------- */
 
 static void read_stored(sqlite3_stmt *row, struct krc_stored *stored)
@@ -190,8 +211,8 @@ int krc_store_load(struct krc_store *store, const char *group, const char *topic
     return rc;
 }
 
-static int put_history(struct krc_store *store, const char *group, const char *topic,
-                       int32_t partition, const struct krc_stored *stored, krc_error *error)
+int krc_store_put_account(struct krc_store *store, const char *group, const char *topic,
+                          int32_t partition, const struct krc_stored *stored, krc_error *error)
 {
     const struct krc_account *account = &stored->account;
     struct query q = query(store, KRC_PUT_HISTORY);
@@ -221,7 +242,7 @@ int krc_store_put(struct krc_store *store, const char *group, const char *topic,
     bind_known(&q, stored->commit_time_ms);
     bind_number(&q, stored->settled);
     KRC_TRY(run(&q, "write an offset", error));
-    return put_history(store, group, topic, partition, stored, error);
+    return krc_store_put_account(store, group, topic, partition, stored, error);
 }
 
 int krc_store_delete(struct krc_store *store, const char *group, const char *topic,
@@ -232,7 +253,8 @@ int krc_store_delete(struct krc_store *store, const char *group, const char *top
     KRC_TRY(run(&offset, "delete an offset", error));
     struct query histories = query(store, KRC_DELETE_HISTORIES);
     bind_partition(&histories, group, topic, partition);
-    return run(&histories, "delete accounts", error);
+    KRC_TRY(run(&histories, "delete accounts", error));
+    return krc_store_put_epochs(store, group, topic, partition, NULL, 0, error);
 }
 
 int krc_store_each(struct krc_store *store, const char *group, krc_store_each_fn *each, void *arg,
@@ -251,6 +273,64 @@ int krc_store_each(struct krc_store *store, const char *group, krc_store_each_fn
     }
     finish(&q);
     return rc;
+}
+
+/* ---- Leader epochs -------------------------------------------------------------------------- */
+
+int krc_store_load_epochs(struct krc_store *store, const char *group, const char *topic,
+                          int32_t partition, struct krc_stored_epoch *list, int max,
+                          krc_error *error)
+{
+    int count = 0, rc;
+    if (store->version < 2)
+        return 0;
+    struct query q = query(store, KRC_LOAD_EPOCHS);
+    bind_partition(&q, group, topic, partition);
+    while ((rc = step(&q, "read leader epochs", error)) == 1 && count < max)
+        list[count++] = (struct krc_stored_epoch){
+            .epoch = sqlite3_column_int(q.statement, 0),
+            .first_offset = sqlite3_column_int64(q.statement, 1),
+        };
+    finish(&q);
+    return rc < 0 ? rc : count;
+}
+
+int krc_store_put_epochs(struct krc_store *store, const char *group, const char *topic,
+                         int32_t partition, const struct krc_stored_epoch *list, int count,
+                         krc_error *error)
+{
+    struct query before = query(store, KRC_DELETE_EPOCHS);
+    bind_partition(&before, group, topic, partition);
+    KRC_TRY(run(&before, "write leader epochs", error));
+    for (int i = 0; i < count; i++) {
+        struct query q = query(store, KRC_PUT_EPOCH);
+        bind_partition(&q, group, topic, partition);
+        bind_number(&q, list[i].epoch);
+        bind_number(&q, list[i].first_offset);
+        KRC_TRY(run(&q, "write leader epochs", error));
+    }
+    return KRC_OK;
+}
+
+/* ---- Clusters ------------------------------------------------------------------------------- */
+
+int krc_store_load_cluster(struct krc_store *store, const char *group, const char **cluster_id,
+                           krc_error *error)
+{
+    if (store->version < 2)
+        return 0;
+    struct query q = query(store, KRC_LOAD_CLUSTER);
+    bind_text(&q, group);
+    return load_text(&q, "read a cluster id", cluster_id, error);
+}
+
+int krc_store_put_cluster(struct krc_store *store, const char *group, const char *cluster_id,
+                          krc_error *error)
+{
+    struct query q = query(store, KRC_PUT_CLUSTER);
+    bind_text(&q, group);
+    bind_text(&q, cluster_id);
+    return run(&q, "write a cluster id", error);
 }
 
 /* ---- Resets -------------------------------------------------------------------------------- */
@@ -341,14 +421,7 @@ int krc_store_get_setting(struct krc_store *store, const char *name, const char 
 {
     struct query q = query(store, KRC_GET_SETTING);
     bind_text(&q, name);
-    int rc = step(&q, "read a setting", error);
-    if (rc == 1) {
-        *value = text(q.statement, 0);
-        int kept = keep_text(store, value, error);
-        rc = kept < 0 ? kept : rc;
-    }
-    finish(&q);
-    return rc;
+    return load_text(&q, "read a setting", value, error);
 }
 
 int krc_store_set_setting(struct krc_store *store, const char *name, const char *value,

@@ -57,6 +57,22 @@ const char krc_store_schema[] =
     ") STRICT;\n"
     "CREATE INDEX @resets_of ON @resets (group_id, topic, partition);\n";
 
+/* What version 2 adds to version 1. */
+const char krc_store_schema_2[] =
+    "CREATE TABLE @epochs (            -- the leader epochs of what was read, of the newest history\n"
+    "  group_id TEXT NOT NULL,\n"
+    "  topic TEXT NOT NULL,\n"
+    "  partition INT NOT NULL,\n"
+    "  leader_epoch INT NOT NULL,\n"
+    "  first_offset INT NOT NULL,     -- the first that was read in it\n"
+    "  PRIMARY KEY (group_id, topic, partition, leader_epoch)\n"
+    ") STRICT, WITHOUT ROWID;\n"
+
+    "CREATE TABLE @clusters (          -- where a group's rows were read\n"
+    "  group_id TEXT NOT NULL PRIMARY KEY,\n"
+    "  cluster_id TEXT NOT NULL\n"
+    ") STRICT, WITHOUT ROWID;\n";
+
 const char krc_store_sink_schema[] =
     "CREATE TABLE @sinks (             -- how far an exactly-once sink has come\n"
     "  topic TEXT NOT NULL,\n"

@@ -135,6 +135,7 @@ static int make_tables(struct krc_store *store, krc_error *error)
     KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
     if (version == 0) {
         KRC_TRY(krc_store_execute(store, krc_store_schema, "make the tables", error));
+        KRC_TRY(krc_store_execute(store, krc_store_schema_2, "make the tables", error));
         KRC_TRY(krc_store_execute(store, krc_store_sink_schema, "make the tables", error));
         KRC_TRY(krc_store_execute(store, numbers, "make the tables", error));
     }
@@ -183,6 +184,32 @@ static int make(struct krc_store *store, krc_error *error)
     KRC_TRY(make_tables(store, error));
     KRC_TRY(switch_to_wal(store, error));
     return sync_folder(store, error);
+}
+
+/* From version 1, unless another process was faster. */
+static int upgrade_tables(struct krc_store *store, krc_error *error)
+{
+    sqlite3_int64 version;
+    char number[40];
+    snprintf(number, sizeof number, "PRAGMA user_version = %d", KRC_STORE_SCHEMA_VERSION);
+    KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
+    store->version = KRC_STORE_SCHEMA_VERSION;
+    if (version == 1) {
+        KRC_TRY(krc_store_execute(store, krc_store_schema_2, "upgrade the tables", error));
+        KRC_TRY(krc_store_execute(store, number, "upgrade the tables", error));
+    }
+    return krc_store_commit(store, error);
+}
+
+static int upgrade(struct krc_store *store, krc_error *error)
+{
+    if (store->version == KRC_STORE_SCHEMA_VERSION)
+        return KRC_OK;
+    KRC_TRY(krc_store_begin(store, error));
+    int rc = upgrade_tables(store, error);
+    if (rc < 0)
+        krc_store_rollback(store);
+    return rc;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
@@ -274,8 +301,9 @@ static int check_tables(struct krc_store *store, krc_error *error)
 {
     static const char sql[] =
         "SELECT quick_check FROM (SELECT 'offsets' AS t UNION ALL SELECT 'histories'"
-        " UNION ALL SELECT 'sinks' UNION ALL SELECT 'settings'), pragma_quick_check(t)"
-        " WHERE quick_check <> 'ok'";
+        " UNION ALL SELECT 'sinks' UNION ALL SELECT 'settings'"
+        " UNION ALL SELECT name FROM sqlite_schema WHERE name IN ('epochs', 'clusters')),"
+        " pragma_quick_check(t) WHERE quick_check <> 'ok'";
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
     if (rc == SQLITE_OK)
@@ -300,6 +328,7 @@ static int require_tables(struct krc_store *store, krc_error *error)
 {
     sqlite3_int64 version;
     KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
+    store->version = (int)version;
     return version == 0 ? fail_none(store, error) : check_tables(store, error);
 }
 
@@ -319,6 +348,8 @@ static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_erro
     free(name);
     if (rc == KRC_OK)
         rc = require_tables(store, error);
+    if (rc == KRC_OK && mode != KRC_STORE_READ_ONLY)
+        rc = upgrade(store, error);
     /* closing would merge the log into a file that was refused */
     if (rc < 0 && had_log && store->db != NULL)
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -5,7 +5,8 @@
  *
  * Everything is written between krc_store_begin and krc_store_commit: one transaction, on disk
  * (WAL, synchronous=FULL) when krc_store_commit returns.  Several processes may use one file.
- * A file that is damaged, foreign or of a newer schema is refused and stays untouched.
+ * A file that is damaged, foreign or of a newer schema is refused and stays untouched; one of an
+ * older schema is upgraded when it is opened to be written, in one transaction.
  */
 #ifndef KRC_STORE_STORE_H
 #define KRC_STORE_STORE_H
@@ -72,9 +73,37 @@ int krc_store_load(struct krc_store *store, const char *group, const char *topic
 int krc_store_put(struct krc_store *store, const char *group, const char *topic,
                   int32_t partition, const struct krc_stored *stored,
                   krc_error *error) KRC_MUST_USE;
-/* Forgets a partition's offset and the accounts of its histories; its resets stay. */
+/* Writes the account alone, of a history that has ended: `history`, `topic_id` and `account` of
+ * `stored` are looked at. */
+int krc_store_put_account(struct krc_store *store, const char *group, const char *topic,
+                          int32_t partition, const struct krc_stored *stored,
+                          krc_error *error) KRC_MUST_USE;
+/* Forgets a partition's offset, the accounts of its histories and its leader epochs; its resets
+ * stay. */
 int krc_store_delete(struct krc_store *store, const char *group, const char *topic,
                      int32_t partition, krc_error *error) KRC_MUST_USE;
+
+/* The leader epochs of what was read of a partition's newest history, rising.  Epoch -1: of what
+ * lies from there on none is known. */
+struct krc_stored_epoch {
+    int32_t epoch;
+    int64_t first_offset;
+};
+/* How many there are, `max` at the most. */
+int krc_store_load_epochs(struct krc_store *store, const char *group, const char *topic,
+                          int32_t partition, struct krc_stored_epoch *list, int max,
+                          krc_error *error) KRC_MUST_USE;
+/* In the place of those before. */
+int krc_store_put_epochs(struct krc_store *store, const char *group, const char *topic,
+                         int32_t partition, const struct krc_stored_epoch *list, int count,
+                         krc_error *error) KRC_MUST_USE;
+
+/* The id of the cluster that a group's rows were read from: 1 known, 0 not.  It is valid until the
+ * next call. */
+int krc_store_load_cluster(struct krc_store *store, const char *group, const char **cluster_id,
+                           krc_error *error) KRC_MUST_USE;
+int krc_store_put_cluster(struct krc_store *store, const char *group, const char *cluster_id,
+                          krc_error *error) KRC_MUST_USE;
 
 /* Every committed offset, sorted by group, topic, partition; of all groups where `group` is NULL.
  * `each` returns 0 to go on; anything else ends the walk and is returned. */

@@ -292,9 +292,9 @@ START_TEST(states_that_do_not_fit)
     sql("BEGIN");
     ck_assert_int_eq(attach(handle), KRC_E_STATE);
     check_says(error.message, "inside a transaction");
-    sql("ROLLBACK; UPDATE krc_schema SET version = 2");
+    sql("ROLLBACK; UPDATE krc_schema SET version = 3");
     ck_assert_int_eq(attach(handle), KRC_E_STORE);
-    sql("UPDATE krc_schema SET version = 1");
+    sql("UPDATE krc_schema SET version = 2");
     ck_assert_int_eq(attach(handle), KRC_OK); /* what failed has left no trace */
     krc_close(handle);
 }

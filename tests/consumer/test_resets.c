@@ -255,7 +255,7 @@ START_TEST(beyond_the_end_with_an_epoch)
     commit_offset(100, 5, 0);
     read_on("nearest");
     check_read("80-89", "80-90: delivered 10", UNPROTECTED "truncated 100 80");
-    check_says(events.messages, "reset from 100 to 80; what was read behind the truncation is "
+    check_says(events.messages, "reset from 100 to 80; what was read from there on is "
                                 "gone from the log, and a new history begins");
     check_stored(90, 2, "80-90: delivered 10");
     ck_assert_ptr_eq(strstr(stored_resets(), "100>80 lost 80-80 history 2: "), stored_resets());

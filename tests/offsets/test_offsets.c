@@ -420,18 +420,90 @@ END_TEST
 
 START_TEST(judging_where_an_epoch_ends)
 {
-    struct krc_offsets o = {.position = 100};
+    struct krc_offsets o = {.position = 100, .epoch = 5, .asked_epoch = 5, .agreed = 100};
     ck_assert_int_eq(krc_offsets_judge_epoch_end(&o, KRC_RESET_NONE, 5, 100).type, KRC_ON_VALID);
     ck_assert_int_eq(krc_offsets_judge_epoch_end(&o, KRC_RESET_NONE, 5, 101).type, KRC_ON_VALID);
     ck_assert_int_eq(krc_offsets_judge_epoch_end(&o, KRC_RESET_NONE, -1, 80).type,
                      KRC_ON_EPOCH_UNKNOWN);
     ck_assert_int_eq(krc_offsets_judge_epoch_end(&o, KRC_RESET_NONE, 5, -1).type,
                      KRC_ON_EPOCH_UNKNOWN);
+    ck_assert_int_eq(krc_offsets_judge_epoch_end(&o, KRC_RESET_NONE, 6, 100).type,
+                     KRC_ON_EPOCH_UNKNOWN); /* no epoch is above the one asked for */
+    ck_assert(!krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 5, 80).unsure);
+    ck_assert(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 4, 80).unsure);
     check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 4, 80), KRC_ON_RESET_HERE,
                 KRC_CAUSE_TRUNCATED, 80, 4);
     for (int i = 0; i < 4; i++)
         check_event(krc_offsets_judge_epoch_end(&o, policies[i].policy, 4, 80), policies[i].event,
                     KRC_CAUSE_TRUNCATED, 80, 4);
+}
+END_TEST
+
+/* What was read: e1 [0, 10), e2 [10, 20), e4 [20, 100). */
+static struct krc_offsets three_epochs(void)
+{
+    struct krc_offsets o = {.position = 100, .epoch = 4, .asked_epoch = 4, .agreed = 100};
+    krc_epochs_add(&o.epochs, 1, 0, 10);
+    krc_epochs_add(&o.epochs, 2, 10, 20);
+    krc_epochs_add(&o.epochs, 4, 20, 100);
+    return o;
+}
+
+START_TEST(an_epoch_that_the_log_lacks_does_not_vouch_for_the_one_before)
+{
+    struct krc_offsets o = three_epochs();
+    /* the log's e1 reaches to 90, but what was read of it ended at 10 */
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 1, 90), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 10, 1);
+    /* even where it reaches beyond the position */
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 1, 200), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 10, 1);
+    /* of e3 nothing was read: e2 decides */
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 3, 50), KRC_ON_DIVERGED,
+                KRC_CAUSE_TRUNCATED, 20, 2);
+    o.asked_epoch = 2;
+    o.agreed = 20;
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 2, 15), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 15, 2);
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 2, 30), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 20, 2);
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 1, 15), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 10, 1);
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, 0, 15), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 0, -1);
+    /* that they part is known, only not where */
+    check_event(krc_offsets_judge_epoch_end(&o, KRC_RESET_NEAREST, -1, -1), KRC_ON_RESET_HERE,
+                KRC_CAUSE_TRUNCATED, 20, 2);
+}
+END_TEST
+
+/* Of a log of 100 epochs, every third was read. */
+START_TEST(too_many_epochs_are_merged_to_the_safe_side)
+{
+    struct krc_epochs epochs = {0};
+    int64_t end;
+    for (int32_t e = 0; e < 99; e += 3)
+        krc_epochs_add(&epochs, e, 10 * e, 10 * e + 30);
+    ck_assert_int_eq(epochs.count, KRC_EPOCHS_MAX);
+    for (int32_t e = 0; e < 99; e += 3) {
+        int32_t floor = krc_epochs_floor(&epochs, e, &end);
+        ck_assert_int_le(floor, e);
+        ck_assert_int_le(end, 10 * e + 30);
+        ck_assert(floor == e || end <= 10 * e); /* one that was merged is begun before */
+    }
+    ck_assert_int_eq(krc_epochs_floor(&epochs, 96, &end), 96);
+    ck_assert_int_eq(end, 990);
+    krc_epochs_cut(&epochs, 975);
+    ck_assert_int_eq(krc_epochs_floor(&epochs, 1000, &end), 96);
+    ck_assert_int_eq(end, 975);
+    krc_epochs_cut(&epochs, 960);
+    ck_assert_int_eq(krc_epochs_floor(&epochs, 96, &end), 93);
+    ck_assert_int_eq(end, 960);
+    krc_epochs_add(&epochs, 93, 960, 961); /* goes on */
+    krc_epochs_add(&epochs, 90, 961, 962); /* goes back, and is not believed */
+    krc_epochs_add(&epochs, 97, 970, 980); /* behind a hole */
+    ck_assert_int_eq(krc_epochs_floor(&epochs, 96, &end), 93);
+    ck_assert_int_eq(end, 962);
 }
 END_TEST
 
@@ -459,6 +531,8 @@ int main(void)
         judging_a_stored_offset,
         judging_the_range,
         judging_where_an_epoch_ends,
+        an_epoch_that_the_log_lacks_does_not_vouch_for_the_one_before,
+        too_many_epochs_are_merged_to_the_safe_side,
     };
     return run_tests("offsets", tests, sizeof tests / sizeof *tests, setup, teardown);
 }

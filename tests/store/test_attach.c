@@ -116,15 +116,15 @@ START_TEST(tables_beside_the_applications)
     static const char names[] = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'index')"
                                 " AND name NOT LIKE 'sqlite_%' ORDER BY name";
     krc_store_close(attached());
-    check_stored(names, "krc_histories krc_offsets krc_resets krc_resets_of krc_schema offsets "
+    check_stored(names, "krc_clusters krc_epochs krc_histories krc_offsets krc_resets krc_resets_of krc_schema offsets "
                         "results sinks");
-    check_stored("SELECT version FROM krc_schema", "1");
+    check_stored("SELECT version FROM krc_schema", "2");
     check_stored("SELECT user_version, application_id"
                  " FROM pragma_user_version, pragma_application_id", "77 0");
     struct krc_store *store = attached(); /* and are found again */
     commit_one(store, 0, 5);
     krc_store_close(store);
-    check_stored("SELECT version FROM krc_schema", "1");
+    check_stored("SELECT version FROM krc_schema", "2");
     check_stored("SELECT group_id, topic, partition, offset, leader_epoch, metadata"
                  " FROM krc_offsets", "g t 0 5 3 m");
     check_stored("SELECT count(*) FROM offsets", "0");
@@ -161,10 +161,36 @@ START_TEST(tables_of_the_same_name)
     check_refused(KRC_E_STORE, "no such column: version");
     sql("DROP TABLE krc_schema");
     krc_store_close(attached());
-    sql("UPDATE krc_schema SET version = 2");
-    check_refused(KRC_E_STORE, "have version 2 in krc_schema, this krc knows 1");
+    sql("UPDATE krc_schema SET version = 3");
+    check_refused(KRC_E_STORE, "have version 3 in krc_schema, this krc knows 2");
     sql("DELETE FROM krc_schema");
     check_refused(KRC_E_STORE, "already exists");
+}
+END_TEST
+
+START_TEST(tables_of_version_1_are_upgraded)
+{
+    struct krc_store *store = attached();
+    struct krc_stored_epoch epochs[2] = {{3, 0}, {5, 7}}, found[4];
+    commit_one(store, 0, 9);
+    krc_store_close(store);
+    sql("DROP TABLE krc_epochs; DROP TABLE krc_clusters; UPDATE krc_schema SET version = 1");
+    sql("CREATE TABLE krc_clusters (mine TEXT)");
+    check_refused(KRC_E_STORE, "table krc_clusters already exists");
+    check_stored("SELECT version, (SELECT count(*) FROM sqlite_schema WHERE name = 'krc_epochs')"
+                 " FROM krc_schema", "1 0");
+    sql("DROP TABLE krc_clusters");
+    store = attached();
+    check_stored("SELECT version FROM krc_schema", "2");
+    check_stored("SELECT topic, partition, offset FROM krc_offsets", "t 0 9");
+    OK(krc_store_begin(store, &error));
+    OK(krc_store_put_epochs(store, "g", "t", 0, epochs, 2, &error));
+    OK(krc_store_put_cluster(store, "g", "somewhere", &error));
+    OK(krc_store_commit(store, &error));
+    ck_assert_int_eq(krc_store_load_epochs(store, "g", "t", 0, found, 4, &error), 2);
+    check_stored("SELECT leader_epoch, first_offset FROM krc_epochs", "3 0 5 7");
+    check_stored("SELECT group_id, cluster_id FROM krc_clusters", "g somewhere");
+    krc_store_close(store);
 }
 END_TEST
 
@@ -322,6 +348,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         tables_beside_the_applications, rows_come_back, tables_of_the_same_name,
+        tables_of_version_1_are_upgraded,
         databases_that_cannot_be_attached, a_database_in_memory,
         inside_the_applications_transaction, a_failure_inside_it, a_locked_database, no_room,
         killed_in_mid_transaction,

@@ -149,7 +149,7 @@ START_TEST(a_new_file_names_its_owner)
     struct krc_store *store = opened(KRC_STORE_CREATE);
     uint8_t header[100];
     read_at(0, header, sizeof header);
-    ck_assert_mem_eq(header + 60, "\0\0\0\1", 4);
+    ck_assert_mem_eq(header + 60, "\0\0\0\2", 4);
     ck_assert_mem_eq(header + 68, "krcs", 4);
     krc_store_close(store);
     shell_says("PRAGMA journal_mode", "wal");
@@ -401,8 +401,54 @@ END_TEST
 START_TEST(a_newer_store_stays_untouched)
 {
     make_one(5);
-    write_at(60, "\0\0\0\2", 4);
-    stays_untouched(KRC_E_STORE, "made by a newer krc: its tables are version 2, this krc knows 1");
+    write_at(60, "\0\0\0\3", 4);
+    stays_untouched(KRC_E_STORE, "made by a newer krc: its tables are version 3, this krc knows 2");
+}
+END_TEST
+
+static void make_version_1(void)
+{
+    make_one(5);
+    shell_says("DROP TABLE epochs; DROP TABLE clusters; PRAGMA user_version = 1", "");
+}
+
+START_TEST(version_1_is_read_as_it_is_and_upgraded_to_be_written)
+{
+    struct krc_stored_epoch epoch = {4, 0};
+    const char *cluster;
+    make_version_1();
+    struct krc_store *store = opened(KRC_STORE_READ_ONLY);
+    ck_assert_int_eq(offset_of(store, "t", 0), 5);
+    ck_assert_int_eq(krc_store_load_epochs(store, "g", "t", 0, &epoch, 1, &error), 0);
+    ck_assert_int_eq(krc_store_load_cluster(store, "g", &cluster, &error), 0);
+    krc_store_close(store);
+    shell_says("PRAGMA user_version", "1");
+    store = opened(KRC_STORE_EXISTING);
+    shell_says("PRAGMA user_version", "2");
+    ck_assert_int_eq(offset_of(store, "t", 0), 5);
+    OK(krc_store_begin(store, &error));
+    OK(krc_store_put_epochs(store, "g", "t", 0, &epoch, 1, &error));
+    OK(krc_store_put_cluster(store, "g", "c", &error));
+    OK(krc_store_commit(store, &error));
+    ck_assert_int_eq(krc_store_load_cluster(store, "g", &cluster, &error), 1);
+    ck_assert_str_eq(cluster, "c");
+    OK(krc_store_begin(store, &error));
+    OK(krc_store_delete(store, "g", "t", 0, &error));
+    OK(krc_store_commit(store, &error));
+    ck_assert_int_eq(krc_store_load_epochs(store, "g", "t", 0, &epoch, 1, &error), 0);
+    krc_store_close(store);
+}
+END_TEST
+
+START_TEST(an_upgrade_that_fails_leaves_version_1)
+{
+    struct krc_store *store;
+    make_version_1();
+    shell_says("CREATE VIEW clusters AS SELECT 1", "");
+    FAILS(krc_store_open(&store, path, KRC_STORE_EXISTING, &error), KRC_E_STORE,
+          "cannot upgrade the tables");
+    shell_says("PRAGMA user_version", "1");
+    shell_says("SELECT count(*) FROM sqlite_schema WHERE name = 'epochs'", "0");
 }
 END_TEST
 
@@ -421,7 +467,7 @@ START_TEST(damaged_stores_stay_untouched)
     read_at(100, original_schema, 8);
     write_at(60, "\0\0\0\0", 4);
     stays_untouched(KRC_E_STORE, "is damaged");
-    write_at(60, "\0\0\0\1", 4);
+    write_at(60, "\0\0\0\2", 4);
     krc_store_close(opened(KRC_STORE_EXISTING));
 
     char page[4096];
@@ -772,6 +818,8 @@ int main(void)
     tcase_add_test(tc, transactions_are_whole);
     tcase_add_test(tc, foreign_files_stay_untouched);
     tcase_add_test(tc, a_newer_store_stays_untouched);
+    tcase_add_test(tc, version_1_is_read_as_it_is_and_upgraded_to_be_written);
+    tcase_add_test(tc, an_upgrade_that_fails_leaves_version_1);
     tcase_add_test(tc, damaged_stores_stay_untouched);
     tcase_add_test(tc, the_log_of_a_damaged_store_is_not_merged);
     tcase_add_test(tc, a_store_without_its_tables_is_refused);

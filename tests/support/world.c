@@ -201,7 +201,7 @@ struct epochs {
     struct {
         int32_t epoch;
         int64_t start;
-    } list[32];
+    } list[64];
     int count;
 };
 

@@ -148,6 +148,90 @@ START_TEST(the_new_leader_has_less)
 }
 END_TEST
 
+/* The log from `from` on is another replica's: written in `epoch`, before a leader of the epoch
+ * after the present one was elected, who has it. */
+static void elect_other(int64_t from, int32_t epoch, int32_t count, int32_t node)
+{
+    int32_t newest = p->epoch;
+    world_truncate(p, from);
+    p->epoch = epoch;
+    if (count > 0)
+        put_plain(p, count);
+    p->epoch = newest;
+    world_lead(p, node);
+}
+
+/* 10-19 of epoch 0 were never read: the other replica, which had not got them, led in epoch 1. */
+START_TEST(two_unclean_elections)
+{
+    catch_up();
+    put_plain(p, 5);
+    sim_run(100);
+    world_lead(p, 2);
+    put_plain(p, 15);
+    sim_run(600);
+    ck_assert_int_eq(said("caught up 25"), 1);
+    forget_trace();
+    elect_other(10, 0, 10, 1);
+    put_plain(p, 5);
+    sim_run(300);
+    check_trace("OffsetForLeaderEpoch n1 t-0 e1\n"
+                "truncated 25 10\n"
+                "Fetch n1 t-0@10\n"
+                "Fetch n1 t-0@25\n"
+                "records 10-19\n"
+                "records 20-24\n"
+                "caught up 25\n");
+}
+END_TEST
+
+/* The log holds epoch 1, of which nothing was read: what was read of epoch 0 decides. */
+START_TEST(an_election_that_was_not_seen)
+{
+    catch_up();
+    elect_other(5, 0, 0, 1);
+    p->epoch = 2;
+    world_lead(p, 2); /* epoch 3 */
+    put_plain(p, 15);
+    sim_run(1000);
+    ck_assert_int_eq(said("caught up 20"), 1);
+    forget_trace();
+    elect_other(5, 1, 25, 1);
+    put_plain(p, 1);
+    sim_run(200);
+    check_trace("OffsetForLeaderEpoch n1 t-0 e3\n"
+                "OffsetForLeaderEpoch n1 t-0 e0\n"
+                "truncated 20 5\n"
+                "Fetch n1 t-0@5\n"
+                "Fetch n1 t-0@31\n"
+                "records 5-29\n"
+                "records 30-30\n"
+                "caught up 31\n");
+}
+END_TEST
+
+/* More epochs than are kept apart: from one that is not, reading goes on a little before. */
+START_TEST(an_election_after_many)
+{
+    catch_up();
+    for (int i = 0; i < 40; i++) {
+        world_lead(p, 1 + i % 2);
+        put_plain(p, 2);
+        sim_run(600);
+    }
+    ck_assert_int_eq(said("caught up 85"), 1);
+    forget_trace();
+    elect_other(25, 5, 60, 1);
+    put_plain(p, 1);
+    sim_run(600);
+    int64_t to = readers.list[0].tracker.offsets.start;
+    ck_assert_int_le(to, 17); /* where epoch 5 ended in what was read */
+    ck_assert_int_ge(to, 5);
+    ck_assert_int_eq(said("truncated 85"), 1);
+    ck_assert_int_eq(said("caught up 86"), 1);
+}
+END_TEST
+
 /* What was fetched of the old leader and not read yet is of no use. */
 START_TEST(what_is_at_hand_is_dropped)
 {
@@ -382,7 +466,8 @@ int main(void)
         the_leader_is_gone,
         the_same_leader_again,
         nobody_leads_for_a_while,
-        the_new_leader_has_less,
+        the_new_leader_has_less, two_unclean_elections, an_election_that_was_not_seen,
+        an_election_after_many,
         what_is_at_hand_is_dropped,
         the_leader_changes_twice,
         the_epoch_is_unknown,
