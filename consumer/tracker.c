@@ -160,6 +160,7 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     KRC_TRY(rc);
     if (t->todo.reset) {
         t->left = before;
+        t->told_end = -1;
         tell_reset(t, &t->todo);
     }
     if (t->todo.reset && t->source->ops->reset != NULL)
