@@ -28,21 +28,13 @@ static bool is_invisible(uint32_t character)
     return false;
 }
 
-static uint32_t decode(const uint8_t *p, size_t len)
-{
-    uint32_t character = p[0] & (0xffU >> (len + 1));
-    for (size_t i = 1; i < len; i++)
-        character = character << 6 | (p[i] & 0x3fU);
-    return character;
-}
-
 size_t krc_printable_character(const void *text, size_t len)
 {
     const uint8_t *p = text;
     if (p[0] < 0x80)
         return p[0] >= ' ' && p[0] != 0x7f;
     size_t n = krc_utf8_sequence(p, len);
-    return n > 0 && is_invisible(decode(p, n)) ? 0 : n;
+    return n > 0 && is_invisible(krc_utf8_decode(p, n)) ? 0 : n;
 }
 
 size_t krc_printable(char *out, size_t size, const void *text, size_t len)

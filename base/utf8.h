@@ -25,4 +25,13 @@ static inline size_t krc_utf8_sequence(const uint8_t *p, size_t left)
     return n;
 }
 
+/* The code point of a sequence of that length. */
+static inline uint32_t krc_utf8_decode(const uint8_t *p, size_t len)
+{
+    uint32_t character = len == 1 ? p[0] : p[0] & (0xffU >> (len + 1));
+    for (size_t i = 1; i < len; i++)
+        character = character << 6 | (p[i] & 0x3fU);
+    return character;
+}
+
 #endif

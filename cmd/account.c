@@ -4,6 +4,8 @@
 #include <krc-tools.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
+#include "cmd/table.h"
 #include "cmd/times.h"
 
 static const char *const titles[] = {"FROM",    "TO",     "DELIVERED", "ABORTED",  "CONTROL",
@@ -21,34 +23,24 @@ static void numbers_of(const struct cmd_account *a, int64_t numbers[NUMBERS])
     memcpy(numbers, all, sizeof all);
 }
 
-static int wider(int width, int other)
+static int print_table(const struct cmd_account *accounts, size_t count, krc_error *error)
 {
-    return other > width ? other : width;
-}
-
-static void print_table(const struct cmd_account *accounts, size_t count)
-{
-    int topic = (int)strlen("TOPIC"), widths[NUMBERS];
+    struct cmd_column columns[2 + NUMBERS] = {{"TOPIC", true}, {"PARTITION", false}};
+    struct cmd_table table;
     int64_t numbers[NUMBERS];
     for (size_t i = 0; i < NUMBERS; i++)
-        widths[i] = (int)strlen(titles[i]);
+        columns[2 + i] = (struct cmd_column){titles[i], false};
+    cmd_table_init(&table, columns, 2 + NUMBERS);
     for (size_t n = 0; n < count; n++) {
-        topic = wider(topic, (int)strlen(accounts[n].topic));
+        cmd_table_add(&table, "%s", accounts[n].topic);
+        cmd_table_add(&table, "%" PRId32, accounts[n].partition);
         numbers_of(&accounts[n], numbers);
         for (size_t i = 0; i < NUMBERS; i++)
-            widths[i] = wider(widths[i], snprintf(NULL, 0, "%" PRId64, numbers[i]));
+            cmd_table_add(&table, "%" PRId64, numbers[i]);
     }
-    fprintf(stderr, "%-*s PARTITION", topic, "TOPIC");
-    for (size_t i = 0; i < NUMBERS; i++)
-        fprintf(stderr, " %*s", widths[i], titles[i]);
-    fputc('\n', stderr);
-    for (size_t n = 0; n < count; n++) {
-        fprintf(stderr, "%-*s %9" PRId32, topic, accounts[n].topic, accounts[n].partition);
-        numbers_of(&accounts[n], numbers);
-        for (size_t i = 0; i < NUMBERS; i++)
-            fprintf(stderr, " %*" PRId64, widths[i], numbers[i]);
-        fputc('\n', stderr);
-    }
+    int rc = cmd_table_print(&table, stderr, error);
+    cmd_table_free(&table);
+    return rc;
 }
 
 static void print_json(const struct cmd_account *accounts, size_t count)
@@ -71,10 +63,11 @@ bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account
                        size_t count)
 {
     bool lossy = false;
+    krc_error error;
     if (source->account_json)
         print_json(accounts, count);
-    else if (!source->quiet && count > 0)
-        print_table(accounts, count);
+    else if (!source->quiet && count > 0 && print_table(accounts, count, &error) < 0)
+        cmd_fail(&error);
     for (size_t n = 0; n < count; n++)
         lossy |= accounts[n].account.lost > 0 || accounts[n].account.skipped > 0;
     return lossy;
@@ -121,10 +114,10 @@ bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *eve
     bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
     wanted = wanted && !is_repeated(event);
     if (wanted && event->partition >= 0)
-        fprintf(stderr, "krc: %s-%" PRId32 ": %s\n", event->topic, event->partition,
+        cmd_say("%s-%" PRId32 ": %s", event->topic, event->partition,
                 event->message);
     else if (wanted)
-        fprintf(stderr, "krc: %s%s%s\n", event->topic, event->topic[0] != '\0' ? ": " : "",
+        cmd_say("%s%s%s", event->topic, event->topic[0] != '\0' ? ": " : "",
                 event->message);
     return lossy;
 }

@@ -22,6 +22,10 @@ int cmd_topics(int argc, char **argv);
 int cmd_txns(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 
+/* Says a sentence on stderr, in a line of its own that begins with "krc: ".  Nothing else writes
+ * text there: what brokers, files and users put into it is made fit for a terminal here. */
+void cmd_say(const char *format, ...) KRC_PRINTF(1, 2);
+
 /* Says what went wrong, in one line: CMD_FAILED. */
 int cmd_fail(const krc_error *error);
 

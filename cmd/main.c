@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static void keep_numbers(void)
 int main(int argc, char **argv)
 {
     keep_numbers();
+    setlocale(LC_CTYPE, "C.UTF-8"); /* how wide characters are */
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like others, told and cleaned up after */
     if (argc < 2)
         return cmd_usage("no command is named");

@@ -22,8 +22,7 @@
 
 static void print_text(const char *name, const char *text, FILE *out)
 {
-    fprintf(out, "\"%s\":", name);
-    krc_write_json_string(text, out);
+    krc_write_json_text(name, text, out);
     putc(',', out);
 }
 
@@ -111,7 +110,7 @@ static int read_file(struct migrate_report *report, FILE *in, krc_error *error)
 /* What is appended to something else would spoil it. */
 static int check_text(const struct migrate_report *report, krc_error *error)
 {
-    static const char beginning[] = "{\"group\":";
+    static const char beginning[] = "{\"group"; /* or groupBase64 */
     if (report->text[0] == '\0' || strncmp(report->text, beginning, sizeof beginning - 1) == 0)
         return KRC_OK;
     return cmd_error(error, KRC_E_MISMATCH, "%s is no report of a migration: name another file",

@@ -175,24 +175,21 @@ static int print_table(const struct listing *listings, size_t count, unsigned wh
     cmd_table_init(&table, columns, width);
     for (size_t i = 0; i < count; i++)
         add_row(&table, &listings[i], where);
-    int rc = cmd_table_print(&table, error);
+    int rc = cmd_table_print(&table, stdout, error);
     cmd_table_free(&table);
     return rc;
 }
 
 static void print_json_text(const char *name, const char *value)
 {
-    printf(",\"%s\":", name);
-    if (value == NULL)
-        fputs("null", stdout);
-    else
-        krc_write_json_string(value, stdout);
+    putchar(',');
+    krc_write_json_text(name, value, stdout);
 }
 
 static void print_json(const struct listing *listing, unsigned where)
 {
-    fputs("{\"group\":", stdout);
-    krc_write_json_string(listing->row->group, stdout);
+    putchar('{');
+    krc_write_json_text("group", listing->row->group, stdout);
     print_json_text("topic", listing->row->topic);
     printf(",\"partition\":%" PRId32, listing->row->partition);
     for (size_t i = 0; i < NUMBERS; i++) {
@@ -224,8 +221,8 @@ static struct listing listing_of(const struct offsets_rows *rows, const struct k
 static bool tell_lag(const struct listing *l)
 {
     if (l->lag->is_recreated)
-        fprintf(stderr, "krc: group %s: topic %s was made again since offset %" PRId64
-                " of partition %" PRId32 " was committed, which says nothing of it\n",
+        cmd_say("group %s: topic %s was made again since offset %" PRId64
+                " of partition %" PRId32 " was committed, which says nothing of it",
                 l->row->group, l->row->topic, l->row->offset, l->row->partition);
     bool failed = l->lag->error.code < 0 && l->lag->error.code != KRC_E_NOT_FOUND;
     if (failed)
@@ -285,7 +282,7 @@ static void tell_idle(const struct krc_group *group)
 {
     for (size_t i = 0; i < group->member_count; i++)
         if (group->members[i].owned_count == 0)
-            fprintf(stderr, "krc: group %s: member %s (%s, %s) has no partition\n", group->id,
+            cmd_say("group %s: member %s (%s, %s) has no partition", group->id,
                     group->members[i].id, group->members[i].client_id, group->members[i].host);
 }
 

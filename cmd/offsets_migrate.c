@@ -199,7 +199,7 @@ static int print_table(const struct migrate *m, krc_error *error)
         cmd_table_add_number(&table, result->again);
         cmd_table_add(&table, "%s", result->evidence);
     }
-    int rc = cmd_table_print(&table, error);
+    int rc = cmd_table_print(&table, stdout, error);
     cmd_table_free(&table);
     return rc;
 }
@@ -216,8 +216,8 @@ static bool is_wanted(struct migrate *m, const struct migrate_entry *entry)
                                                          result->partition);
     if (now == NULL || now->offset <= result->offset || m->force)
         return true;
-    fprintf(stderr, "krc: %s-%" PRId32 " stays at offset %" PRId64 " there, beyond offset %" PRId64
-            "; --force moves it back\n", result->topic, result->partition, now->offset,
+    cmd_say("%s-%" PRId32 " stays at offset %" PRId64 " there, beyond offset %" PRId64
+            "; --force moves it back", result->topic, result->partition, now->offset,
             result->offset);
     m->skipped = true;
     return false;
@@ -288,8 +288,8 @@ static void tell_members(const struct migrate *m)
 {
     const struct krc_group *group = krc_groups_find(m->here.groups, m->from.group);
     if (group != NULL && group->member_count > 0)
-        fprintf(stderr, "krc: group %s has %zu members here: what they commit from now on is not "
-                "carried over\n", group->id, group->member_count);
+        cmd_say("group %s has %zu members here: what they commit from now on is not "
+                "carried over", group->id, group->member_count);
 }
 
 static int migrate(struct migrate *m)
@@ -313,7 +313,7 @@ static int migrate(struct migrate *m)
     if (rc == KRC_OK && m->execute)
         return carry_out(m);
     if (rc == KRC_OK)
-        fprintf(stderr, "krc: a dry run, nothing was changed; --execute does it\n");
+        cmd_say("a dry run, nothing was changed; --execute does it");
     return rc;
 }
 

@@ -50,7 +50,7 @@ static int show_import(const struct offsets_options *options, krc *source,
         rc = offsets_print_plan(plan, current.list, error);
     if (rc == KRC_OK) {
         offsets_tell_members(current.groups, plan);
-        fprintf(stderr, "krc: a dry run, nothing was imported\n");
+        cmd_say("a dry run, nothing was imported");
     }
     offsets_free(&current);
     return rc;

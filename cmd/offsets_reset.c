@@ -173,8 +173,8 @@ static void keep_inside(const struct krc_offset_query *log, int64_t *offset)
     if (*offset > end_of(log))
         *offset = end_of(log);
     if (*offset != asked)
-        fprintf(stderr, "krc: %s-%" PRId32 ": offset %" PRId64 " lies outside the log, %" PRId64
-                " is taken\n", log->topic, log->partition, asked, *offset);
+        cmd_say("%s-%" PRId32 ": offset %" PRId64 " lies outside the log, %" PRId64
+                " is taken", log->topic, log->partition, asked, *offset);
 }
 
 static int add_planned(struct planning *planning, const struct krc_committed *chosen,
@@ -243,7 +243,7 @@ static int carry_out(struct planning *planning)
                             planning->error);
     if (rc == KRC_OK) {
         offsets_tell_members(planning->current.groups, planning->plan);
-        fprintf(stderr, "krc: a dry run, nothing was changed; --execute does it\n");
+        cmd_say("a dry run, nothing was changed; --execute does it");
     }
     return rc;
 }

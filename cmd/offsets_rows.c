@@ -61,8 +61,8 @@ void offsets_tell_left_out(const krc_committed_list *list)
 {
     const char *topic = krc_committed_left_out(list);
     if (topic != NULL)
-        fprintf(stderr, "krc: offsets of topic \"%s\", which is not a valid topic name, are left "
-                "out, and so are others like them\n", topic);
+        cmd_say("offsets of topic \"%s\", which is not a valid topic name, are left "
+                "out, and so are others like them", topic);
 }
 
 bool offsets_tell_failures(const struct offsets_rows *rows)
@@ -79,11 +79,17 @@ bool offsets_tell_failures(const struct offsets_rows *rows)
 
 static void tell_members(const struct krc_group *group)
 {
-    fprintf(stderr, "krc: group %s has members, and may go on meanwhile:", group->id);
-    for (size_t i = 0; i < group->member_count; i++)
-        fprintf(stderr, "%s %s (%s, %s)", i == 0 ? "" : ",", group->members[i].id,
+    char *text = NULL;
+    size_t len;
+    FILE *list = open_memstream(&text, &len);
+    for (size_t i = 0; list != NULL && i < group->member_count; i++)
+        fprintf(list, "%s %s (%s, %s)", i == 0 ? "" : ",", group->members[i].id,
                 group->members[i].client_id, group->members[i].host);
-    fputc('\n', stderr);
+    if (list != NULL)
+        fclose(list);
+    cmd_say("group %s has members, and may go on meanwhile:%s", group->id,
+            text == NULL ? " out of memory" : text);
+    free(text);
 }
 
 void offsets_tell_members(const krc_groups *groups, const krc_committed_list *list)
@@ -193,7 +199,7 @@ int offsets_print_plan(const krc_committed_list *plan, const krc_committed_list 
         cmd_table_add_number(&table, now == NULL ? -1 : now->offset);
         cmd_table_add_number(&table, row->offset);
     }
-    int rc = cmd_table_print(&table, error);
+    int rc = cmd_table_print(&table, stdout, error);
     cmd_table_free(&table);
     return rc;
 }

@@ -52,7 +52,7 @@ static void keep_account(struct reading *r, const struct krc_event *event)
         realloc(r->ended, (r->ended_count + 1) * sizeof *ended);
     if (ended == NULL) {
         r->failed = true;
-        fprintf(stderr, "krc: %s-%d: out of memory for the account of what was read so far\n",
+        cmd_say("%s-%d: out of memory for the account of what was read so far",
                 event->topic, (int)event->partition);
         return;
     }
@@ -201,7 +201,7 @@ static int after_silence(struct reading *r, krc_error *error)
         return KRC_OK;
     if (cmd_stop_asked()) {
         r->failed = true;
-        fputs("krc: stopped before the end\n", stderr);
+        cmd_say("stopped before the end");
         return KRC_OK;
     }
     if (r->commits && now >= r->commit_at_ms) {

@@ -1,24 +1,50 @@
+/*
+ * What the command says on stderr, and how it ends.
+ */
 #include <errno.h>
+#include <krc-tools.h>
 #include <stdarg.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
 
+/* A format's text, fit for a terminal, to be freed; NULL: out of memory. */
+KRC_PRINTF(1, 0)
+static char *printable(const char *format, va_list args)
+{
+    char *text = NULL, *copy = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        return NULL;
+    copy = krc_printable_copy(text, strlen(text));
+    free(text);
+    return copy;
+}
+
+void cmd_say(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = printable(format, args);
+    va_end(args);
+    fprintf(stderr, "krc: %s\n", text == NULL ? "out of memory for a message" : text);
+    free(text);
+}
+
 int cmd_fail(const krc_error *error)
 {
-    fprintf(stderr, "krc: %s\n", error->message);
+    cmd_say("%s", error->message);
     return CMD_FAILED;
 }
 
 int cmd_usage(const char *format, ...)
 {
     va_list args;
-    fputs("krc: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    char *text = printable(format, args);
     va_end(args);
-    fputs(" (--help tells more)\n", stderr);
+    cmd_say("%s (--help tells more)", text == NULL ? "out of memory for a message" : text);
+    free(text);
     return CMD_USAGE;
 }
 
@@ -36,6 +62,6 @@ int cmd_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return CMD_DONE;
-    fprintf(stderr, "krc: cannot write to standard output: %s\n", strerror(errno));
+    cmd_say("cannot write to standard output: %s", strerror(errno));
     return CMD_FAILED;
 }

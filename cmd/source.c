@@ -130,30 +130,30 @@ int cmd_set_named_property(krc_config *config, char *text)
     return status;
 }
 
+/* Names that go into one sentence. */
 struct ignored {
-    const char *path;
-    bool told;
+    char *names;
+    size_t len;
+    FILE *out; /* NULL: out of memory */
 };
 
-static void tell_ignored(void *arg, const char *name)
+static void note_ignored(void *arg, const char *name)
 {
-    struct ignored *ignored = arg;
-    if (ignored->told)
-        fprintf(stderr, ", %s", name);
-    else
-        fprintf(stderr, "krc: %s: these properties do not apply and are ignored: %s",
-                ignored->path, name);
-    ignored->told = true;
+    const struct ignored *ignored = arg;
+    if (ignored->out != NULL)
+        fprintf(ignored->out, "%s%s", ftell(ignored->out) == 0 ? "" : ", ", name);
 }
 
 int cmd_load_properties(krc_config *config, const char *path)
 {
-    struct ignored ignored = {.path = path};
+    struct ignored ignored = {.names = NULL};
     krc_error error;
-    int rc = krc_config_load(config, path, tell_ignored, &ignored, &error);
+    ignored.out = open_memstream(&ignored.names, &ignored.len);
+    int rc = krc_config_load(config, path, note_ignored, &ignored, &error);
     keep_secrets(config);
-    if (ignored.told)
-        fputc('\n', stderr);
+    if (ignored.out != NULL && fclose(ignored.out) == 0 && ignored.len > 0)
+        cmd_say("%s: these properties do not apply and are ignored: %s", path, ignored.names);
+    free(ignored.names);
     return rc < 0 ? cmd_usage("%s", error.message) : CMD_DONE;
 }
 
@@ -310,7 +310,7 @@ static void warn(const struct cmd_source *source)
 {
     char text[512];
     if (krc_config_warning(source->config, text, sizeof text))
-        fprintf(stderr, "krc: warning: %s\n", text);
+        cmd_say("warning: %s", text);
 }
 
 bool cmd_source_is_cluster(const struct cmd_source *source)
@@ -440,7 +440,7 @@ static int tell_if_missing(void *arg, const char *topic, int32_t number)
         if (listing->wanted[i].partition == number && strcmp(listing->wanted[i].topic, topic) == 0)
             return 0;
     listing->failed = true;
-    fprintf(stderr, "krc: %s no partition %s-%" PRId32 "\n", listing->where, topic, number);
+    cmd_say("%s no partition %s-%" PRId32 "", listing->where, topic, number);
     return 1;
 }
 
@@ -463,7 +463,7 @@ static void tell_missing(struct listing *listing)
             continue;
         listing->failed = true;
         const char *topic = cmd_selected_topic(selection, i);
-        fprintf(stderr, "krc: %s no such partition of topic %s%s\n", listing->where, topic,
+        cmd_say("%s no such partition of topic %s%s", listing->where, topic,
                 topic[0] == '^' && cmd_source_is_cluster(listing->source)
                     ? " (internal ones match with -X exclude.internal.topics=false)"
                     : "");

@@ -1,10 +1,11 @@
 #include "cmd/table.h"
 
 #include <inttypes.h>
+#include <krc-tools.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include "cmd/cmd.h"
 
@@ -37,8 +38,13 @@ void cmd_table_add(struct cmd_table *table, const char *format, ...)
     va_start(args, format);
     table->failed = vasprintf(&text, format, args) < 0;
     va_end(args);
-    if (!table->failed)
-        table->cells[table->count++] = text;
+    if (table->failed)
+        return;
+    char *cell = krc_printable_copy(text, strlen(text));
+    free(text);
+    table->failed = cell == NULL;
+    if (cell != NULL)
+        table->cells[table->count++] = cell;
 }
 
 void cmd_table_add_number(struct cmd_table *table, int64_t number)
@@ -49,27 +55,46 @@ void cmd_table_add_number(struct cmd_table *table, int64_t number)
         cmd_table_add(table, "%" PRId64, number);
 }
 
-static int wider(int width, const char *text)
+/* How many columns of a terminal a text takes, as far as the locale knows (see main). */
+static int columns_of(const char *text)
 {
-    return (int)strlen(text) > width ? (int)strlen(text) : width;
+    int columns = 0;
+    mbstate_t state = {0};
+    for (wchar_t c; *text != '\0';) {
+        size_t n = mbrtowc(&c, text, strlen(text), &state);
+        bool is_known = n > 0 && n <= strlen(text) && wcwidth(c) >= 0;
+        columns += is_known ? wcwidth(c) : 1;
+        text += is_known ? n : 1;
+        if (!is_known)
+            state = (mbstate_t){0};
+    }
+    return columns;
 }
 
 static int width_of(const struct cmd_table *table, size_t column)
 {
-    int width = wider(0, table->columns[column].title);
-    for (size_t i = column; i < table->count; i += table->width)
-        width = wider(width, table->cells[i]);
+    int width = columns_of(table->columns[column].title);
+    for (size_t i = column; i < table->count; i += table->width) {
+        int other = columns_of(table->cells[i]);
+        width = other > width ? other : width;
+    }
     return width;
 }
 
 /* No blanks at the line's end. */
-static void print_cell(const struct cmd_table *table, size_t column, int width, const char *text)
+static void print_cell(const struct cmd_table *table, size_t column, int width, const char *text,
+                       FILE *out)
 {
     bool is_last = column + 1 == table->width, is_text = table->columns[column].is_text;
-    printf("%*s%c", is_text ? (is_last ? 0 : -width) : width, text, is_last ? '\n' : ' ');
+    int blanks = width - columns_of(text);
+    if (is_text)
+        fprintf(out, "%s%*s", text, is_last ? 0 : blanks, "");
+    else
+        fprintf(out, "%*s%s", blanks, "", text);
+    putc(is_last ? '\n' : ' ', out);
 }
 
-int cmd_table_print(const struct cmd_table *table, krc_error *error)
+int cmd_table_print(const struct cmd_table *table, FILE *out, krc_error *error)
 {
     int *widths = calloc(table->width + 1, sizeof *widths);
     if (table->failed || widths == NULL) {
@@ -79,9 +104,9 @@ int cmd_table_print(const struct cmd_table *table, krc_error *error)
     for (size_t c = 0; c < table->width; c++)
         widths[c] = width_of(table, c);
     for (size_t c = 0; c < table->width; c++)
-        print_cell(table, c, widths[c], table->columns[c].title);
+        print_cell(table, c, widths[c], table->columns[c].title, out);
     for (size_t i = 0; i < table->count; i++)
-        print_cell(table, i % table->width, widths[i % table->width], table->cells[i]);
+        print_cell(table, i % table->width, widths[i % table->width], table->cells[i], out);
     free(widths);
     return KRC_OK;
 }

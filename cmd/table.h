@@ -5,6 +5,7 @@
 #define KRC_CMD_TABLE_H
 
 #include <krc.h>
+#include <stdio.h>
 
 struct cmd_column {
     const char *title;
@@ -27,8 +28,8 @@ void cmd_table_add(struct cmd_table *table, const char *format, ...) KRC_PRINTF(
 /* "-" for -1: not known. */
 void cmd_table_add_number(struct cmd_table *table, int64_t number);
 
-/* To stdout. */
-int cmd_table_print(const struct cmd_table *table, krc_error *error) KRC_MUST_USE;
+/* Whatever is in a cell, it is fit for a terminal, and columns stand below one another. */
+int cmd_table_print(const struct cmd_table *table, FILE *out, krc_error *error) KRC_MUST_USE;
 void cmd_table_free(struct cmd_table *table);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/source.h"
+#include "cmd/table.h"
 
 static const char help_text[] =
     "krc topics -b HOST:PORT|-d DIR [-t TOPIC] [flags]\n"
@@ -59,89 +60,49 @@ struct row {
     const char *rack; /* the leader's; NULL: not known */
 };
 
-static const char *const titles[] = {"TOPIC",       "PARTITION",      "LEADER",   "PREFERRED",
-                                     "REPLICAS",    "IN-SYNC",        "ELIGIBLE", "RACK",
-                                     "LOG-START",   "LAST-STABLE",    "HIGH-WATERMARK",
-                                     "LOG-END"};
-enum { COLUMNS = sizeof titles / sizeof *titles, FIRST_OFFSET = COLUMNS - OFFSETS };
-
-static void format_number(int64_t number, char text[IDS_MAX])
-{
-    snprintf(text, IDS_MAX, number < 0 ? "-" : "%" PRId64, number);
-}
+static const struct cmd_column columns[] = {
+    {"TOPIC", true},         {"PARTITION", false},   {"LEADER", true},
+    {"PREFERRED", true},     {"REPLICAS", true},     {"IN-SYNC", true},
+    {"ELIGIBLE", true},      {"RACK", true},         {"LOG-START", false},
+    {"LAST-STABLE", false},  {"HIGH-WATERMARK", false}, {"LOG-END", false},
+};
 
 static int32_t preferred(const struct krc_partition *p)
 {
     return p->replica_count > 0 ? p->replicas[0] : -1;
 }
 
-static void cell(const struct row *row, int column, char text[IDS_MAX])
+static void add_ids(struct cmd_table *table, const int32_t *ids, int32_t count)
+{
+    char text[IDS_MAX];
+    format_ids(ids, count, text);
+    cmd_table_add(table, "%s", text);
+}
+
+static void add_row(struct cmd_table *table, const struct row *row)
 {
     const struct krc_partition *p = &row->partition;
-    switch (column) {
-    case 0:
-        snprintf(text, IDS_MAX, "%s", p->topic);
-        return;
-    case 1:
-        format_number(p->partition, text);
-        return;
-    case 2:
-        format_number(p->leader, text);
-        return;
-    case 3:
-        format_number(preferred(p), text);
-        return;
-    case 4:
-        format_ids(p->replicas, p->replica_count, text);
-        return;
-    case 5:
-        format_ids(p->in_sync, p->in_sync_count, text);
-        return;
-    case 6:
-        format_ids(p->eligible, p->eligible_count, text);
-        return;
-    case 7:
-        snprintf(text, IDS_MAX, "%s", row->rack == NULL ? "-" : row->rack);
-        return;
-    default:
-        format_number(row->offsets[column - FIRST_OFFSET].offset, text);
-    }
+    cmd_table_add(table, "%s", p->topic);
+    cmd_table_add_number(table, p->partition);
+    cmd_table_add_number(table, p->leader);
+    cmd_table_add_number(table, preferred(p));
+    add_ids(table, p->replicas, p->replica_count);
+    add_ids(table, p->in_sync, p->in_sync_count);
+    add_ids(table, p->eligible, p->eligible_count);
+    cmd_table_add(table, "%s", row->rack == NULL ? "-" : row->rack);
+    for (int i = 0; i < OFFSETS; i++)
+        cmd_table_add_number(table, row->offsets[i].offset);
 }
 
-static int wider(int width, const char *text)
+static int print_table(const struct row *rows, size_t count, krc_error *error)
 {
-    return (int)strlen(text) > width ? (int)strlen(text) : width;
-}
-
-/* Names and lists to the left, numbers to the right. */
-static void print_cell(int column, int width, const char *text)
-{
-    bool is_number = column == 1 || column >= FIRST_OFFSET;
-    printf("%s%*s", column > 0 ? " " : "", is_number || column == COLUMNS - 1 ? width : -width,
-           text);
-}
-
-static void print_table(const struct row *rows, size_t count)
-{
-    int widths[COLUMNS];
-    char text[IDS_MAX];
-    for (int c = 0; c < COLUMNS; c++) {
-        widths[c] = wider(0, titles[c]);
-        for (size_t i = 0; i < count; i++) {
-            cell(&rows[i], c, text);
-            widths[c] = wider(widths[c], text);
-        }
-    }
-    for (int c = 0; c < COLUMNS; c++)
-        print_cell(c, widths[c], titles[c]);
-    putchar('\n');
-    for (size_t i = 0; i < count; i++) {
-        for (int c = 0; c < COLUMNS; c++) {
-            cell(&rows[i], c, text);
-            print_cell(c, widths[c], text);
-        }
-        putchar('\n');
-    }
+    struct cmd_table table;
+    cmd_table_init(&table, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < count; i++)
+        add_row(&table, &rows[i]);
+    int rc = cmd_table_print(&table, stdout, error);
+    cmd_table_free(&table);
+    return rc;
 }
 
 static void print_json_ids(const char *name, const int32_t *ids, int32_t count)
@@ -179,11 +140,8 @@ static void print_json(const struct row *row)
     print_json_ids("replicas", p->replicas, p->replica_count);
     print_json_ids("inSync", p->in_sync, p->in_sync_count);
     print_json_ids("eligibleLeaders", p->eligible, p->eligible_count);
-    fputs(",\"rack\":", stdout);
-    if (row->rack == NULL)
-        fputs("null", stdout);
-    else
-        krc_write_json_string(row->rack, stdout);
+    putchar(',');
+    krc_write_json_text("rack", row->rack, stdout);
     for (int i = 0; i < OFFSETS; i++)
         print_json_number(names[i], row->offsets[i].offset);
     fputs("}\n", stdout);
@@ -234,7 +192,7 @@ static int print_all(struct listing *l, const struct krc_replay_partition *parts
     if (rc == KRC_OK) {
         count = fill_rows(l, parts, count, queries, rows);
         if (!l->json)
-            print_table(rows, count);
+            rc = print_table(rows, count, error);
         for (size_t i = 0; l->json && i < count; i++)
             print_json(&rows[i]);
     }

@@ -122,9 +122,9 @@ static void tell_doubt(const struct txns *t, const struct krc_transaction *trans
 {
     if (!t->source.quiet && transaction->state == KRC_TRANSACTION_HANGING &&
         krc_transactional_id(t->rows.ids, transaction->producer_id) == NULL)
-        fprintf(stderr, "krc: producer %" PRId64 " is of no transactional id that the cluster "
+        cmd_say("producer %" PRId64 " is of no transactional id that the cluster "
                         "tells us: if of one that we may not DESCRIBE, its transaction is not "
-                        "hanging\n", transaction->producer_id);
+                        "hanging", transaction->producer_id);
 }
 
 static void add_open(struct txns *t, const struct krc_open_transactions *part)

@@ -128,11 +128,8 @@ static void print_number(const char *name, int64_t number)
 
 static void print_text(const char *name, const char *text)
 {
-    printf(",\"%s\":", name);
-    if (text == NULL)
-        fputs("null", stdout);
-    else
-        krc_write_json_string(text, stdout);
+    putchar(',');
+    krc_write_json_text(name, text, stdout);
 }
 
 static void print_json(const struct txns_rows *rows, const char *topic, int32_t partition,
@@ -209,9 +206,9 @@ int txns_print(const struct txns_rows *rows, krc_error *error)
 {
     if (rows->json)
         return KRC_OK;
-    int rc = cmd_table_print(&rows->partitions, error);
+    int rc = cmd_table_print(&rows->partitions, stdout, error);
     if (rc < 0 || rows->transactions.count == 0)
         return rc;
     putchar('\n');
-    return cmd_table_print(&rows->transactions, error);
+    return cmd_table_print(&rows->transactions, stdout, error);
 }

@@ -60,7 +60,8 @@ int krc_committed_load(krc_committed_list *list, const char *store, const char *
  *     topic,partition,offset                  or
  *     group,topic,partition,offset
  * or a JSON array of {"group", "topic", "partition", "offset", "leaderEpoch", "metadata",
- * "topicId"}, of which group and all from leaderEpoch on may be missing.  `group` stands for one
+ * "topicId"}, of which group and all from leaderEpoch on may be missing; groups and metadata that
+ * are not UTF-8 are "groupBase64" and "metadataBase64".  `group` stands for one
  * that is not named; NULL: "default".  Where `group` is given, naming another is an error.
  * KRC_E_INVALID says which line and column, or which entry.
  */
@@ -75,12 +76,16 @@ int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, 
 int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
                        int64_t now_ms, krc_error *error) KRC_MUST_USE;
 
-/* Errors of writing stay in the stream. */
+/* Errors of writing stay in the stream.  CSV has texts as they are, unless it goes to a terminal. */
 void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FILE *out);
 void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 
-/* A string of JSON, with its quotes. */
+/* A string of JSON, with its quotes, of a text that is UTF-8: what is not visible is escaped. */
 void krc_write_json_string(const char *text, FILE *out);
+
+/* The same after its name, "name":"text", or "name":null of NULL; of a text that is not UTF-8
+ * "nameBase64":"...", as the JSON lines of records have it. */
+void krc_write_json_text(const char *name, const char *text, FILE *out);
 
 /* ---- Groups -------------------------------------------------------------------------------- */
 

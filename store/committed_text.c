@@ -4,11 +4,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <krc-tools.h>
 
+#include "base/base64.h"
+#include "base/bytes.h"
 #include "base/names.h"
 #include "base/place.h"
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "base/uuid.h"
 #include "store/private.h"
 
@@ -29,7 +34,7 @@ static bool needs_quotes(const char *field)
     return false;
 }
 
-static void write_csv_field(const char *field, FILE *out)
+static void write_quoted(const char *field, FILE *out)
 {
     if (!needs_quotes(field)) {
         fputs(field, out);
@@ -44,47 +49,112 @@ static void write_csv_field(const char *field, FILE *out)
     putc('"', out);
 }
 
+/* As it is, so that it can be read again; but for a terminal. */
+static void write_csv_field(const char *field, bool to_terminal, FILE *out)
+{
+    char *printable = to_terminal ? krc_printable_copy(field, strlen(field)) : NULL;
+    if (!to_terminal || printable != NULL)
+        write_quoted(printable == NULL ? field : printable, out);
+    free(printable);
+}
+
 void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FILE *out)
 {
     const struct krc_committed *row;
+    bool to_terminal = isatty(fileno(out));
     for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
         if (with_group) {
-            write_csv_field(row->group, out);
+            write_csv_field(row->group, to_terminal, out);
             putc(',', out);
         }
-        write_csv_field(row->topic, out);
+        write_csv_field(row->topic, to_terminal, out);
         fprintf(out, ",%" PRId32 ",%" PRId64 "\n", row->partition, row->offset);
     }
     putc('\n', out); /* kafka-consumer-groups.sh ends with an empty line */
 }
 
+/* A character that cannot be seen, as \uXXXX; above U+FFFF as two of them. */
+static void write_escaped(uint32_t character, FILE *out)
+{
+    if (character < 0x10000)
+        fprintf(out, "\\u%04" PRIx32, character);
+    else
+        fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + ((character - 0x10000) >> 10),
+                0xdc00 + (character & 0x3ff));
+}
+
+/* The next character; how many bytes it has. */
+static size_t write_character(const char *text, size_t left, FILE *out)
+{
+    const uint8_t *p = (const uint8_t *)text;
+    size_t visible = krc_printable_character(text, left);
+    size_t len = visible > 0 ? visible : *p < 0x80 ? 1 : krc_utf8_sequence(p, left);
+    if (*text == '"' || *text == '\\')
+        fprintf(out, "\\%c", *text);
+    else if (visible > 0)
+        fwrite(text, 1, len, out);
+    else
+        write_escaped(len > 0 ? krc_utf8_decode(p, len) : 0xfffd, out);
+    return len > 0 ? len : 1;
+}
+
 void krc_write_json_string(const char *text, FILE *out)
 {
     putc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(out, "\\u%04x", (unsigned)*text);
-        else
-            putc(*text, out);
-    }
+    for (size_t left = strlen(text), n; left > 0; text += n, left -= n)
+        n = write_character(text, left, out);
     putc('"', out);
+}
+
+static bool is_utf8(const char *text)
+{
+    for (size_t left = strlen(text), n; left > 0; text += n, left -= n) {
+        n = (unsigned char)*text < 0x80 ? 1 : krc_utf8_sequence((const uint8_t *)text, left);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
+static void write_base64(const char *text, FILE *out)
+{
+    struct krc_bytes bytes = krc_bytes_of(text);
+    for (uint8_t letters[4]; bytes.len > 0;) {
+        struct krc_bytes some = {bytes.data, bytes.len < 3 ? bytes.len : 3};
+        krc_base64_encode(letters, some);
+        fwrite(letters, 1, sizeof letters, out);
+        bytes.data += some.len;
+        bytes.len -= some.len;
+    }
+}
+
+void krc_write_json_text(const char *name, const char *text, FILE *out)
+{
+    bool is_plain = text == NULL || is_utf8(text);
+    fprintf(out, is_plain ? "\"%s\":" : "\"%sBase64\":\"", name);
+    if (text == NULL) {
+        fputs("null", out);
+    } else if (is_plain) {
+        krc_write_json_string(text, out);
+    } else {
+        write_base64(text, out);
+        putc('"', out);
+    }
 }
 
 static void write_json_row(const struct krc_committed *row, FILE *out)
 {
-    fputs("{\"group\":", out);
-    krc_write_json_string(row->group, out);
-    fputs(",\"topic\":", out);
-    krc_write_json_string(row->topic, out);
+    putc('{', out);
+    krc_write_json_text("group", row->group, out);
+    putc(',', out);
+    krc_write_json_text("topic", row->topic, out);
     fprintf(out, ",\"partition\":%" PRId32 ",\"offset\":%" PRId64, row->partition, row->offset);
     if (row->leader_epoch >= 0)
         fprintf(out, ",\"leaderEpoch\":%" PRId32, row->leader_epoch);
     else
         fputs(",\"leaderEpoch\":null", out);
-    fputs(",\"metadata\":", out);
-    krc_write_json_string(row->metadata == NULL ? "" : row->metadata, out);
+    putc(',', out);
+    krc_write_json_text("metadata", row->metadata == NULL ? "" : row->metadata, out);
     if (!krc_uuid_is_zero(&row->topic_id)) {
         char id[KRC_UUID_LETTERS + 1];
         krc_uuid_format(&row->topic_id, id);
@@ -301,7 +371,8 @@ static int parse_csv(struct reading *in, const char *text, size_t len)
 static const char entries[] =
     "SELECT json_extract(v, '$.group'), json_extract(v, '$.topic'), json_extract(v, '$.partition'),"
     " json_extract(v, '$.offset'), json_extract(v, '$.leaderEpoch'), json_extract(v, '$.metadata'),"
-    " json_extract(v, '$.topicId'), type FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
+    " json_extract(v, '$.topicId'), type, json_extract(v, '$.groupBase64'),"
+    " json_extract(v, '$.metadataBase64') FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
     " FROM json_each(?))";
 
 /* NULL and the null of JSON alike give NULL. */
@@ -341,7 +412,27 @@ static int json_id(sqlite3_stmt *entry, int column, const char *place, struct kr
                     place, KRC_UUID_LETTERS);
 }
 
-static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
+/* A text that is not UTF-8, under a name of its own.  It stands beside no other. */
+static int json_bytes(sqlite3_stmt *entry, int column, const char *what, const char *place,
+                      struct krc_buffer *bytes, const char **text, krc_error *error)
+{
+    const char *letters;
+    KRC_TRY(json_text(entry, column, false, what, place, &letters, error));
+    if (letters == NULL)
+        return KRC_OK;
+    size_t len = strlen(letters);
+    KRC_TRY(krc_buffer_reserve(bytes, len + 1, error));
+    if (*text != NULL || !krc_base64_decode(bytes->data, &bytes->len, krc_bytes_of(letters)) ||
+        memchr(bytes->data, '\0', bytes->len) != NULL)
+        return krc_fail(error, KRC_E_INVALID, "%s: \"%s\" is not base64, holds a NUL byte, or stands "
+                        "beside the same as text", place, what);
+    bytes->data[bytes->len] = '\0';
+    *text = (const char *)bytes->data;
+    return KRC_OK;
+}
+
+static int read_entry(struct reading *in, sqlite3_stmt *entry, const char *place,
+                      struct krc_buffer *group, struct krc_buffer *metadata)
 {
     const char *type = (const char *)sqlite3_column_text(entry, 7);
     if (type == NULL || strcmp(type, "object") != 0)
@@ -355,9 +446,20 @@ static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
     KRC_TRY(json_number(entry, 4, false, "leaderEpoch", INT32_MAX, place, &epoch, in->error));
     KRC_TRY(json_text(entry, 5, false, "metadata", place, &row.metadata, in->error));
     KRC_TRY(json_id(entry, 6, place, &row.topic_id, in->error));
+    KRC_TRY(json_bytes(entry, 8, "groupBase64", place, group, &row.group, in->error));
+    KRC_TRY(json_bytes(entry, 9, "metadataBase64", place, metadata, &row.metadata, in->error));
     row.partition = (int32_t)partition;
     row.leader_epoch = (int32_t)epoch;
     return add_row(in, &row, place);
+}
+
+static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
+{
+    struct krc_buffer group = {0}, metadata = {0};
+    int rc = read_entry(in, entry, place, &group, &metadata);
+    krc_buffer_free(&group);
+    krc_buffer_free(&metadata);
+    return rc;
 }
 
 static int read_entries(struct reading *in, sqlite3_stmt *statement)

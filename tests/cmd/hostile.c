@@ -2,9 +2,13 @@
  * A broker for tests/cmd/hostile.sh that sends names, addresses and texts which none should.
  * Prints its address, and serves until it is ended.
  *
+ * "hostile names":
  *   t              5 records, led by the broker itself
  *   ../../victim   5 records, and committed by group g, as t
  *   u              5 records, led by a broker that is advertised at port 65536 + its own
+ *
+ * "hostile texts": t alone, a group with a member, and an open transaction; racks, groups, members,
+ * metadata and transactional ids are such texts.
  */
 #include <check.h>
 #include <stdio.h>
@@ -14,20 +18,94 @@
 #include "tests/support/coordinator.h"
 #include "tests/support/serve.h"
 
+/* A window's title, a line of krc's own, and what turns the direction around; visible are the last
+ * two alone. */
+#define BAD "\x1b]0;x\x07\nkrc: forged\xc2\x9b" "2J\xe2\x80\xae\xc3\xa9\xe6\xbc\xa2"
+
+static const char *mode;
 static void (*serves)(enum krc_api_name api, void *response);
 
-static void spoil_metadata(struct krc_metadata_response *r)
+static void spoil_names(enum krc_api_name api, void *response)
 {
-    for (int32_t i = 0; i < r->broker_count; i++)
+    struct krc_metadata_response *r = response;
+    for (int32_t i = 0; api == KRC_API_METADATA && i < r->broker_count; i++)
         if (r->brokers[i].node_id == 2)
             r->brokers[i].port += 65536;
+}
+
+static void spoil_offsets(struct krc_offset_fetch_response *r)
+{
+    for (int32_t t = 0; t < r->topic_count; t++)
+        for (int32_t i = 0; i < r->topics[t].partition_count; i++)
+            r->topics[t].partitions[i].metadata = build_text("m" BAD);
+}
+
+static void spoil_members(struct krc_describe_groups_response *r)
+{
+    for (int32_t i = 0; i < r->groups[0].member_count; i++) {
+        struct krc_described_member *m = &r->groups[0].members[i];
+        m->member_id = build_text("id" BAD);
+        m->client_id = build_text("client" BAD);
+        m->client_host = build_text("host" BAD);
+    }
+}
+
+static void spoil_producers(struct krc_describe_producers_response *r)
+{
+    struct krc_described_producer *p = krc_arena_take(&world.arena, sizeof *p);
+    *p = (struct krc_described_producer){.producer_id = 7, .last_timestamp = 1000,
+                                         .current_txn_start_offset = 2};
+    r->topics[0].partitions[0].producers = p;
+    r->topics[0].partitions[0].producer_count = 1;
+}
+
+static void spoil_transactions(struct krc_list_transactions_response *r)
+{
+    r->transactions = krc_arena_take(&world.arena, sizeof *r->transactions);
+    r->transactions[r->transaction_count++] = (struct krc_listed_transaction){
+        .transactional_id = build_text("txn" BAD), .producer_id = 7,
+        .state = build_text("On" BAD)};
+}
+
+static void spoil_transaction(struct krc_describe_transactions_response *r)
+{
+    static int32_t partitions[] = {0};
+    struct krc_described_transaction *d = krc_arena_take(&world.arena, sizeof *d);
+    d->topics = krc_arena_take(&world.arena, sizeof *d->topics);
+    d->topics[d->topic_count++] = (struct krc_described_transaction_topic){
+        .name = build_text("t"), .partitions = partitions, .partition_count = 1};
+    d->transactional_id = build_text("txn" BAD);
+    d->state = build_text("On" BAD);
+    d->producer_id = 7;
+    r->transactions = d;
+    r->transaction_count = 1;
+}
+
+static void spoil_texts(enum krc_api_name api, void *response)
+{
+    if (api == KRC_API_METADATA)
+        ((struct krc_metadata_response *)response)->brokers[0].rack = build_text("rack" BAD);
+    else if (api == KRC_API_OFFSET_FETCH)
+        spoil_offsets(response);
+    else if (api == KRC_API_LIST_GROUPS && ((struct krc_list_groups_response *)response)->group_count > 0)
+        ((struct krc_list_groups_response *)response)->groups[0].group = build_text("group" BAD);
+    else if (api == KRC_API_DESCRIBE_GROUPS)
+        spoil_members(response);
+    else if (api == KRC_API_DESCRIBE_PRODUCERS)
+        spoil_producers(response);
+    else if (api == KRC_API_DESCRIBE_TRANSACTIONS)
+        spoil_transaction(response);
+    else if (api == KRC_API_LIST_TRANSACTIONS)
+        spoil_transactions(response);
 }
 
 static void spoil(enum krc_api_name api, void *response)
 {
     serves(api, response);
-    if (api == KRC_API_METADATA)
-        spoil_metadata(response);
+    if (strcmp(mode, "names") == 0)
+        spoil_names(api, response);
+    else
+        spoil_texts(api, response);
 }
 
 static void add_topic(const char *name, int32_t leader)
@@ -44,8 +122,13 @@ START_TEST(serve_for_ever)
     world_open();
     group_open(true);
     add_topic("t", 1);
-    add_topic("../../victim", 1);
-    add_topic("u", 2);
+    if (strcmp(mode, "names") == 0) {
+        add_topic("../../victim", 1);
+        add_topic("u", 2);
+    } else {
+        group_target(group_join("t"), "t-0");
+        group_rebalance();
+    }
     serve_begin();
     serve_lock();
     serves = world.edit;
@@ -58,8 +141,9 @@ START_TEST(serve_for_ever)
 }
 END_TEST
 
-int main(void)
+int main(int argc, char **argv)
 {
+    mode = argc > 1 ? argv[1] : "names";
     Suite *suite = suite_create("hostile");
     TCase *tc = tcase_create("hostile");
     tcase_add_test(tc, serve_for_ever);

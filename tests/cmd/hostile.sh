@@ -4,12 +4,19 @@
 
 me=tests/cmd/hostile.sh
 . tests/cmd/common
-"${HOSTILE:-build/release/tests/cmd/hostile}" >"$dir/address" &
-broker=$!
+broker=
 # by SIGKILL, for a test's runner hands any other on to all of its process group
 trap '{ kill -9 $broker; wait $broker; rm -rf "$dir"; } 2>/dev/null' EXIT
-while [ ! -s "$dir/address" ]; do sleep 0.1; done
-b=$(cat "$dir/address")
+serve() { # serve MODE: the broker is at $b
+    [ -z "$broker" ] || { kill -9 $broker; wait $broker; } 2>/dev/null
+    : >"$dir/address"
+    "${HOSTILE:-build/release/tests/cmd/hostile}" "$1" >"$dir/address" &
+    broker=$!
+    while [ ! -s "$dir/address" ]; do sleep 0.1; done
+    b=$(cat "$dir/address")
+}
+
+serve names
 to=$dir/a/b/to
 mkdir -p "$to"
 bad='"../../victim", which is not a valid topic name'
@@ -68,5 +75,44 @@ untouched 'the command line'
 run 1 read -b "$b" -t u -e --timeout-ms 2000
 told 1 'broker 2 is advertised as "127.0.0.1", port '
 same 'records of u' 0 "$(wc -l <"$dir/out")"
+
+# ---- texts
+serve texts
+bad="$(printf '\033]0;x\007\nkrc: forged\302\2332J\342\200\256\303\251\346\274\242')"
+shown="$(printf '%s' '\x1b]0;x\x07\x0akrc: forged\xc2\x9b2J\xe2\x80\xae'; printf '\303\251\346\274\242')"
+export LC_ALL=C.UTF-8
+
+# nothing but visible ASCII, what is visible of the texts, and line ends; and no line of theirs
+fit() {
+    sed "s/$(printf '\303\251\346\274\242')//g" "$dir/out" "$dir/err" | LC_ALL=C tr -d '\n -~' >"$dir/rest"
+    same "what does not belong on a terminal: $1" 0 "$(wc -c <"$dir/rest")"
+    same "forged lines: $1" 0 "$(cat "$dir/out" "$dir/err" | grep -c '^krc: forged')"
+}
+for command in 'topics' 'topics -J' 'txns' 'txns -J' 'offsets list' 'offsets list -J' 'offsets lag' \
+    'offsets export -J' "replay --to $dir/texts -t t" 'read -e -t t -q' 'read -e -t t -O'; do
+    run 0 $command -b "$b"
+    fit "$command"
+done
+for value in topics:.rack txns:.transactionalId 'txns:.coordinatorState' 'offsets list:.group' \
+    'offsets list:.memberId' 'offsets list:.clientId' 'offsets list:.host' 'offsets list:.metadata'; do
+    run 0 ${value%%:*} -J -b "$b"
+    same "$value ends so" "$bad" "$(jq -r "${value#*:}" "$dir/out" | sed '1s/^[a-zO]*//')"
+done
+run 0 topics -b "$b"
+same 'the rack' "rack$shown" "$(awk 'NR == 2 { print substr($0, index($0, "rack")) }' "$dir/out" |
+    sed 's/ *[0-9]* *[0-9]* *[0-9]* *[-0-9]*$//')"
+same 'lines are of one width' 1 "$(while IFS= read -r line; do printf '%s' "$line" | wc -L
+    done <"$dir/out" | sort -u | wc -l)"
+
+# exports hold the texts as they are, and are read again
+run 0 offsets export -b "$b"
+same 'CSV' "\"group$bad\",t,0,3" "$(cat "$dir/out")"
+run 0 offsets export -J -b "$b"
+cp "$dir/out" "$dir/export.json"
+run 0 offsets import "$dir/export.json" --store "$dir/texts.db"
+run 0 offsets list --store "$dir/texts.db"
+fit 'a store'
+same 'the group of a store' "group$bad" \
+    "$(sqlite3 "$dir/texts.db" 'SELECT group_id FROM offsets' 2>/dev/null || echo none)"
 
 echo "$me: $checks checks"

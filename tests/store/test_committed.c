@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,6 +185,66 @@ START_TEST(fields_are_quoted_as_kafka_does)
 }
 END_TEST
 
+/* JSON is valid whatever is in a text, shows nothing that moves a cursor, and is read again. */
+START_TEST(texts_of_others)
+{
+    krc_committed_list *list = krc_committed_new();
+    struct krc_committed rows[] = {
+        {"a\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\xa1\xc3\xa9", "t", 0, -1, 1, "\xff\x1b", 1, -1,
+         {{0}}},
+        {"b\xff", "t", 0, -1, 2, "\xc3\xa9", 1, -1, {{0}}},
+    };
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(krc_committed_add(list, &rows[i], &error), 0);
+    ck_assert_str_eq(written(list, 2),
+                     "[\n{\"group\":\"a\\u001b[2J\\u007f\\u009b\\u202e\\udb40\\udc61\xc3\xa9\","
+                     "\"topic\":\"t\",\"partition\":0,\"offset\":1,\"leaderEpoch\":null,"
+                     "\"metadataBase64\":\"/xs=\"},\n{\"groupBase64\":\"Yv8=\",\"topic\":\"t\","
+                     "\"partition\":0,\"offset\":2,\"leaderEpoch\":null,\"metadata\":\"\xc3\xa9\"}"
+                     "\n]\n");
+    krc_committed_list *again = krc_committed_new();
+    char *json = written(list, 2);
+    ck_assert_msg(krc_committed_parse(again, json, strlen(json), NULL, &error) == 0, "%s",
+                  error.message);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_str_eq(krc_committed_at(again, i)->group, rows[i].group);
+        ck_assert_str_eq(krc_committed_at(again, i)->metadata, rows[i].metadata);
+    }
+    krc_committed_free(again);
+    ck_assert_ptr_nonnull(strstr(written(list, 1), rows[0].group)); /* CSV has them as they are */
+    krc_committed_free(list);
+    static const char *const faults[] = {
+        "[{\"groupBase64\":\"Yv8\",\"topic\":\"t\",\"partition\":0,\"offset\":1}]",
+        "[{\"groupBase64\":\"YQBi\",\"topic\":\"t\",\"partition\":0,\"offset\":1}]",
+        "[{\"groupBase64\":\"Yv8=\",\"group\":\"b\",\"topic\":\"t\",\"partition\":0,\"offset\":1}]"};
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_str_eq(entry_fault(faults[i]), "entry 1: \"groupBase64\" is not base64, holds a "
+                         "NUL byte, or stands beside the same as text");
+}
+END_TEST
+
+START_TEST(csv_on_a_terminal)
+{
+    char seen[200] = "";
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    ck_assert_int_ge(terminal, 0);
+    ck_assert_int_eq(grantpt(terminal), 0);
+    ck_assert_int_eq(unlockpt(terminal), 0);
+    FILE *out = fopen(ptsname(terminal), "w");
+    ck_assert_ptr_nonnull(out);
+    krc_committed_list *list = krc_committed_new();
+    struct krc_committed row = {"g\x1b[2J\nx", "t", 0, -1, 1, "", 1, -1, {{0}}};
+    ck_assert_int_eq(krc_committed_add(list, &row, &error), 0);
+    krc_committed_write_csv(list, true, out);
+    ck_assert_int_eq(fflush(out), 0);
+    ck_assert_int_gt(read(terminal, seen, sizeof seen - 1), 0);
+    ck_assert_ptr_nonnull(strstr(seen, "g\\x1b[2J\\x0ax,t,0,1\r\n"));
+    fclose(out);
+    close(terminal);
+    krc_committed_free(list);
+}
+END_TEST
+
 static int note_reset(void *arg, const char *group, const char *topic, int32_t partition,
                       const struct krc_store_reset *reset)
 {
@@ -261,7 +322,7 @@ int main(void)
         csv_is_read,
         csv_faults_are_placed,
         json_is_read,
-        fields_are_quoted_as_kafka_does,
+        fields_are_quoted_as_kafka_does, texts_of_others, csv_on_a_terminal,
         what_moves_leaves_a_reset,
     };
     return run_tests("committed", tests, sizeof tests / sizeof *tests, NULL, NULL);
