@@ -28,6 +28,7 @@ const char cmd_source_help[] =
     "      --isolation-level read_committed|read_uncommitted\n"
     "      --auto-offset-reset nearest|earliest|latest|none|by_duration:PT1H\n"
     "      --store FILE         the SQLite offset store\n"
+    "      --moved-cluster      its offsets, read from another cluster, hold in this one, too\n"
     "  -g, --group GROUP        whose offsets: in the store (default: \"default\"), or without one\n"
     "                           the cluster's\n"
     "      --timeout-ms N       give up when nothing arrives for so long\n"
@@ -226,6 +227,7 @@ static int set_as_property(struct cmd_source *source, int option, const char *va
         {CMD_OPT_ISOLATION_LEVEL, "isolation.level"},
         {CMD_OPT_AUTO_OFFSET_RESET, "auto.offset.reset"},
         {CMD_OPT_SKIP_CORRUPT, "skip.corrupt.batches"},
+        {CMD_OPT_MOVED_CLUSTER, "offset.store.moved.cluster"},
         {CMD_OPT_LOG_FORMAT, "log.format"},
         {'g', "group.id"},
     };
@@ -276,6 +278,7 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case CMD_OPT_LOG_LEVEL:
         return set_log_level(source, value);
     case CMD_OPT_SKIP_CORRUPT:
+    case CMD_OPT_MOVED_CLUSTER:
         return set_as_property(source, option, "true");
     default:
         return set_as_property(source, option, value);

@@ -39,6 +39,7 @@ struct cmd_source {
         {"auto-offset-reset", required_argument, NULL, CMD_OPT_AUTO_OFFSET_RESET},                 \
         {"command-config", required_argument, NULL, 'F'},                                          \
         {"store", required_argument, NULL, CMD_OPT_STORE},                                         \
+        {"moved-cluster", no_argument, NULL, CMD_OPT_MOVED_CLUSTER},                               \
         {"skip-corrupt", no_argument, NULL, CMD_OPT_SKIP_CORRUPT},                                 \
         {"log-format", required_argument, NULL, CMD_OPT_LOG_FORMAT},                               \
         {"timeout-ms", required_argument, NULL, CMD_OPT_TIMEOUT_MS},                               \
@@ -51,6 +52,7 @@ enum {
     CMD_OPT_ISOLATION_LEVEL,
     CMD_OPT_AUTO_OFFSET_RESET,
     CMD_OPT_STORE,
+    CMD_OPT_MOVED_CLUSTER,
     CMD_OPT_SKIP_CORRUPT,
     CMD_OPT_LOG_FORMAT,
     CMD_OPT_TIMEOUT_MS,

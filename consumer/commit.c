@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "consumer/cluster_check.h"
 #include "consumer/handle.h"
 
 static struct krc_part *assigned(krc *handle, const char *topic, int32_t partition,
@@ -127,6 +128,8 @@ static int put_all(krc *handle, krc_error *error)
     const char *group = krc_store_group(handle->config);
     int64_t now_ms = krc_now_ms();
     KRC_TRY(krc_refuse_sink(handle, error)); /* one may have been begun since krc_open */
+    if (handle->claims_cluster)
+        KRC_TRY(krc_claim_cluster(handle->store, group, krc_cluster_name(handle), error));
     for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed)
         KRC_TRY(put_part(part, group, now_ms, error));
     return krc_store_commit(handle->store, error);
@@ -143,6 +146,7 @@ static int commit_to_store(krc *handle, krc_error *error)
         krc_store_rollback(handle->store);
         return rc;
     }
+    handle->claims_cluster = false;
     for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed) {
         struct krc_point point = krc_part_acked(part);
         krc_ledger_committed(&part->ledger, part->ledger.reset_count, &point);

@@ -3,8 +3,10 @@
  * of here.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "consumer/cluster_check.h"
 #include "consumer/handle.h"
 
 struct commit_part {
@@ -21,6 +23,7 @@ struct krc_commit_work {
     krc *handle;                  /* NULL: it is closed */
     struct krc_store *store;
     const char *group;
+    char cluster_id[64]; /* "": the store has it */
     krc_committed_fn *done;
     void *arg;
     int64_t now_ms;
@@ -36,6 +39,7 @@ struct krc_commit_work {
 
 static int put_all(struct krc_commit_work *work)
 {
+    KRC_TRY(krc_claim_cluster(work->store, work->group, work->cluster_id, &work->error));
     for (size_t i = 0; i < work->count; i++) {
         struct commit_part *p = &work->parts[i];
         KRC_TRY(krc_ledger_put(&p->ledger, work->store, work->group, &p->point, work->now_ms,
@@ -67,6 +71,8 @@ static void take_note(struct krc_commit_work *work)
     if (work->is_noted)
         return;
     work->is_noted = true;
+    if (work->rc >= 0 && work->handle != NULL)
+        work->handle->claims_cluster = false;
     for (size_t i = 0; work->rc >= 0 && i < work->count; i++) {
         struct commit_part *p = &work->parts[i];
         krc_ledger_committed(&p->part->ledger, p->ledger.reset_count, &p->point);
@@ -183,6 +189,8 @@ int krc_commit_async(krc *handle, krc_committed_fn *done, void *arg, krc_error *
                                      .done = done,
                                      .arg = arg,
                                      .now_ms = krc_now_ms()};
+    if (handle->claims_cluster)
+        snprintf(work->cluster_id, sizeof work->cluster_id, "%s", krc_cluster_name(handle));
     pthread_mutex_init(&work->mutex, NULL);
     pthread_cond_init(&work->over, NULL);
     int rc = copy_parts(handle, work, error);

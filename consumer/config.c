@@ -132,6 +132,11 @@ static const struct krc_row properties[] = {
      krc_value_choice, FIELD(rebootstrap), 0, 0, "none rebootstrap"},
     {{"offset.store.file", "path", "", "the SQLite file that keeps committed offsets"},
      krc_value_text, FIELD(store_file), 0, 0, NULL},
+    {{"offset.store.moved.cluster", "false, true", "false",
+      "true: the topics have moved, with their offsets, from the cluster that the group's rows in "
+      "the store were read from to the one that is read now; without it, another cluster is "
+      "refused. Topic ids and leader epochs of the old cluster do not count"},
+     krc_value_choice, FIELD(moved_cluster), 0, 0, "false true"},
     {{"partition.assignment.strategy", "range, roundrobin, sticky, cooperative-sticky",
       "range,cooperative-sticky",
       "group.protocol=classic: how the group's leader assigns, the preferred first, a comma "

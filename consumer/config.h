@@ -32,6 +32,7 @@ struct krc_config {
     char *client_id, *client_rack; /* "": none */
     char *group_id;          /* "": none */
     char *store_file;        /* "": none */
+    int64_t moved_cluster;   /* offset.store.moved.cluster: 0 or 1 */
     int64_t read_uncommitted; /* isolation.level */
     int64_t reset_policy;     /* auto.offset.reset: enum krc_reset_policy */
     int64_t reset_duration_ms;

@@ -78,6 +78,8 @@ struct krc {
     struct krc_event *events; /* a ring */
     size_t event_first, event_count, events_dropped;
     bool told_unprotected;
+    bool cluster_checked; /* whether the store's rows are of this cluster */
+    bool claims_cluster;  /* the next commit says in the store that they are */
     krc_error error;
     atomic_bool woken;
 
@@ -134,6 +136,9 @@ bool krc_embedded_turn(void *arg);
 /* ---- A partition: consumer/part.c ----------------------------------------------------------- */
 
 void krc_tell_unprotected(krc *handle, const struct krc_place *place);
+
+/* KRC_E_MISMATCH: the store's rows are of another cluster.  Once its id is known. */
+int krc_check_store(krc *handle, krc_error *error) KRC_MUST_USE;
 
 /* Looks up what the store has of it. */
 int krc_part_load(struct krc_part *part, krc_error *error) KRC_MUST_USE;

@@ -266,7 +266,9 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     handle->seen_generation = 0; /* what is known of it is looked at */
     if (handle->net != NULL)
         return KRC_OK;
-    int rc = krc_part_load(part, error);
+    int rc = krc_check_store(handle, error);
+    if (rc >= 0)
+        rc = krc_part_load(part, error);
     if (rc < 0) {
         handle->part_count--;
         handle->open_count--;

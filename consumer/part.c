@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "consumer/cluster_check.h"
 #include "consumer/handle.h"
 #include "consumer/netsource.h"
 
@@ -18,6 +19,17 @@ void krc_tell_unprotected(krc *handle, const struct krc_place *place)
                               .partition = place->partition,
                               .message = KRC_UNPROTECTED};
     krc_push_event(handle, &event);
+}
+
+int krc_check_store(krc *handle, krc_error *error)
+{
+    const char *cluster = krc_cluster_name(handle);
+    if (handle->store == NULL || handle->cluster_checked || cluster[0] == '\0')
+        return KRC_OK;
+    int verdict = krc_take_cluster(handle->store, handle->config, cluster, error);
+    handle->cluster_checked = verdict >= 0;
+    handle->claims_cluster = verdict == 1;
+    return verdict < 0 ? verdict : KRC_OK;
 }
 
 int krc_part_load(struct krc_part *part, krc_error *error)
@@ -62,6 +74,7 @@ int krc_part_open(struct krc_part *part, krc_error *error)
         part->place.topic_id = part->topic->id;
     if (handle->net != NULL)
         krc_commit_wait(handle); /* the store is looked into */
+    KRC_TRY(krc_check_store(handle, error));
     KRC_TRY(krc_part_load(part, error));
     int rc = new_source(part, &source, error);
     krc_error_at(rc < 0 ? error : NULL, part->place.topic, part->place.partition, -1, -1);

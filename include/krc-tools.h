@@ -54,6 +54,11 @@ const char *krc_committed_left_out(const krc_committed_list *list);
 int krc_committed_load(krc_committed_list *list, const char *store, const char *group,
                        krc_error *error) KRC_MUST_USE;
 
+/* KRC_E_MISMATCH: the store's rows of one of these groups were read from another cluster than
+ * `source`. */
+int krc_committed_check_cluster(const krc_committed_list *list, const char *store,
+                                const krc *source, krc_error *error) KRC_MUST_USE;
+
 /*
  * Adds what a text says, all of it or, on an error, who knows what: throw the list away then.
  * The text is CSV as kafka-consumer-groups.sh exports and imports it,

@@ -75,7 +75,7 @@ extern "C" {
     X(KRC_E_STORE, -12, "the offset store is damaged, foreign or refuses")                    \
     X(KRC_E_BUSY, -13, "another process or handle owns it")                                   \
     X(KRC_E_NO_SPACE, -14, "the disk is full")                                                \
-    X(KRC_E_MISMATCH, -15, "this run differs from the one that began the sink")               \
+    X(KRC_E_MISMATCH, -15, "not what the sink or the store was begun with")                   \
     X(KRC_E_AMBIGUOUS, -16, "one partition in two places")                                    \
     X(KRC_E_REFUSED, -17, "a broker refuses, and asking again would not help")                \
     X(KRC_E_TIMEOUT, -18, "no answer within the time that was given")                         \
@@ -420,7 +420,8 @@ typedef struct krc_batch krc_batch;
  * read further and whose position holds where the error lies; the others go on at the next call.
  * A cluster that is out of reach is no error: it is tried again until it answers.
  * Partitions of a cluster take turns; those of log folders come one after the other.
- * KRC_E_STATE: an embedded consumer has callbacks instead.
+ * KRC_E_MISMATCH: the offset store's rows of this group were read from another cluster (of log
+ * folders, krc_assign says so).  KRC_E_STATE: an embedded consumer has callbacks instead.
  */
 KRC_API int krc_poll(krc *krc, int timeout_ms, krc_batch **batch) KRC_MUST_USE;
 

@@ -164,17 +164,35 @@ static void describe_run(const struct krc_target *t, const char *cluster_id,
     snprintf(settings[8].value, sizeof settings[8].value, o->join ? "yes" : "no");
 }
 
+/* The user says that the topics moved there. */
+static int move(const struct krc_target *t, const struct setting *cluster, krc_error *error)
+{
+    KRC_TRY(krc_store_begin(t->db, error));
+    int rc = krc_store_set_setting(t->db, cluster->name, cluster->value, error);
+    if (rc >= 0)
+        rc = krc_store_move(t->db, krc_store_group(t->config), cluster->value, error);
+    if (rc >= 0)
+        rc = krc_store_commit(t->db, error);
+    if (rc < 0)
+        krc_store_rollback(t->db);
+    return rc;
+}
+
 static int compare(const struct krc_target *t, const struct setting *now, const char *then,
                    krc_error *error)
 {
-    bool unknown = strcmp(now->name, "cluster.id") == 0 &&
-                   (now->value[0] == '\0' || then[0] == '\0');
+    bool is_cluster = strcmp(now->name, "cluster.id") == 0;
+    bool unknown = is_cluster && (now->value[0] == '\0' || then[0] == '\0');
     if (unknown || strcmp(then, now->value) == 0)
         return KRC_OK;
+    if (is_cluster && t->config->moved_cluster)
+        return move(t, now, error);
     return krc_fail(error, KRC_E_MISMATCH,
                     "%s was begun with %s \"%s\", and this run has \"%s\": change %s, or use "
-                    "another target",
-                    t->path, now->name, then, now->value, now->advice);
+                    "another target%s",
+                    t->path, now->name, then, now->value, now->advice,
+                    is_cluster ? "; if the topics moved there with their offsets, --moved-cluster"
+                               : "");
 }
 
 static int stop_at_first(void *arg, const char *group, const char *topic, int32_t partition,

@@ -34,6 +34,10 @@ static const char *const statements[KRC_STATEMENTS] = {
         " WHERE group_id = ? AND topic = ? AND partition = ?",
     [KRC_LOAD_CLUSTER] = "SELECT cluster_id FROM @clusters WHERE group_id = ?",
     [KRC_PUT_CLUSTER] = "REPLACE INTO @clusters (group_id, cluster_id) VALUES (?,?)",
+    [KRC_MOVE_OFFSETS] =
+        "UPDATE @offsets SET leader_epoch = NULL, settled = 0 WHERE group_id = ?",
+    [KRC_MOVE_HISTORIES] = "UPDATE @histories SET topic_id = NULL WHERE group_id = ?",
+    [KRC_MOVE_EPOCHS] = "DELETE FROM @epochs WHERE group_id = ?",
     [KRC_ADD_RESET] = "INSERT INTO @resets (group_id, topic, partition, time_ms, history,"
         " from_offset, to_offset, lost_from, lost_to, reason) VALUES (?,?,?,?,?,?,?,?,?,?)",
     [KRC_EACH_RESET] = "SELECT group_id, topic, partition, time_ms, history, from_offset,"
@@ -331,6 +335,17 @@ int krc_store_put_cluster(struct krc_store *store, const char *group, const char
     bind_text(&q, group);
     bind_text(&q, cluster_id);
     return run(&q, "write a cluster id", error);
+}
+
+int krc_store_move(struct krc_store *store, const char *group, const char *cluster_id,
+                   krc_error *error)
+{
+    for (int i = KRC_MOVE_OFFSETS; i <= KRC_MOVE_EPOCHS; i++) {
+        struct query q = query(store, (enum krc_statement)i);
+        bind_text(&q, group);
+        KRC_TRY(run(&q, "move offsets to another cluster", error));
+    }
+    return krc_store_put_cluster(store, group, cluster_id, error);
 }
 
 /* ---- Resets -------------------------------------------------------------------------------- */

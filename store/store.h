@@ -105,6 +105,11 @@ int krc_store_load_cluster(struct krc_store *store, const char *group, const cha
 int krc_store_put_cluster(struct krc_store *store, const char *group, const char *cluster_id,
                           krc_error *error) KRC_MUST_USE;
 
+/* The group's topics are in another cluster now, with their offsets: topic ids and leader epochs, which
+ * are that cluster's own, are forgotten. */
+int krc_store_move(struct krc_store *store, const char *group, const char *cluster_id,
+                   krc_error *error) KRC_MUST_USE;
+
 /* Every committed offset, sorted by group, topic, partition; of all groups where `group` is NULL.
  * `each` returns 0 to go on; anything else ends the walk and is returned. */
 typedef int krc_store_each_fn(void *arg, const char *group, const char *topic, int32_t partition,

@@ -216,6 +216,24 @@ same '-o goes before what is stored' 60 \
     "$("$KRC" read -q -d "$LOGS" -t trimmed --store "$db" -o 60 -c 1 -f %o)"
 same 'stored' 61 "$("$KRC" read -q -d "$LOGS" -t trimmed --store "$db" -o stored -c 1 -f %o)"
 
+# a store remembers which cluster a group's rows were read from
+mkdir "$dir/other"
+cp -r "$LOGS/txns-0" "$LOGS/meta.properties" "$dir/other"
+sed -i 's/^cluster.id=.*/cluster.id=elsewhere/' "$dir/other/meta.properties"
+run 0 read -q -d "$LOGS" -t txns --store "$dir/mine.db" -g one -f ''
+expect 1 '' 'krc: the offsets of group "one" in the offset store were read from cluster "MkU3OEVBNTcwNTJENDM2Qg", and this is cluster "elsewhere": use another store or group; if the topics moved here with their offsets, say so (--moved-cluster, offset.store.moved.cluster=true)' \
+    read -q -d "$dir/other" -t txns --store "$dir/mine.db" -g one
+run 1 offsets lag --store "$dir/mine.db" -d "$dir/other" -g one
+run 0 offsets lag --store "$dir/mine.db" -d "$LOGS" -g one
+run 0 read -q -d "$dir/other" -t txns --store "$dir/mine.db" -g two -f ''
+expect 0 'txns 0 0 189 189 189 - 189' '' \
+    read -q -d "$dir/other" -t txns --store "$dir/mine.db" -g one -f '' -O --moved-cluster
+same 'whose rows they are' 'one|elsewhere
+two|elsewhere' "$(sqlite3 "$dir/mine.db" 'SELECT * FROM clusters')"
+run 1 read -q -d "$LOGS" -t txns --store "$dir/mine.db" -g one
+same 'the epochs that were read' '0|0' \
+    "$(sqlite3 "$dir/mine.db" "SELECT leader_epoch, first_offset FROM epochs WHERE group_id = 'two'")"
+
 # what stdout did not take is not committed
 full='krc: cannot write to standard output: No space left on device'
 "$KRC" read -q -d "$LOGS" -t codec-none --store "$db" >/dev/full 2>"$dir/err"

@@ -220,6 +220,18 @@ run 0 replay -q -d "$dir/cut" --to "$to" --new-history
 same 'the old files stay' "$(cat "$dir/want")" "$(cksum <"$to/codec-none-0.jsonl")"
 same 'the new ones' "$(seq 14 749)" "$(jq .offset "$to/codec-none-0.h2.jsonl")"
 
+# ---- another cluster
+mkdir "$dir/moved"
+cp -r "$LOGS/trimmed-0" "$LOGS/meta.properties" "$dir/moved"
+sed -i 's/^cluster.id=.*/cluster.id=elsewhere/' "$dir/moved/meta.properties"
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" -t trimmed --until 70 --to "$to"
+expect 1 '' 'krc: DIR/to was begun with cluster.id "MkU3OEVBNTcwNTJENDM2Qg", and this run has "elsewhere": change the source, or use another target; if the topics moved there with their offsets, --moved-cluster' \
+    replay -q -d "$dir/moved" --to "$to"
+run 0 replay -q -d "$dir/moved" --to "$to" --moved-cluster
+same 'all of it' "$("$KRC" read -q -d "$LOGS" -t trimmed -J | cksum)" "$(cksum <"$to/trimmed-0.jsonl")"
+run 0 replay -q -d "$dir/moved" --to "$to"
+
 # ---- what does not go together
 refused() { # refused NAME NOW ADVICE ARGUMENTS...
     was=$1 now=$2 advice=$3

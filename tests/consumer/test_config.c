@@ -75,6 +75,7 @@ START_TEST(all_properties)
         {"metadata.recovery.rebootstrap.trigger.ms", "300000"},
         {"metadata.recovery.strategy", "rebootstrap"},
         {"offset.store.file", ""},
+        {"offset.store.moved.cluster", "false"},
         {"partition.assignment.strategy", "range,cooperative-sticky"},
         {"receive.buffer.bytes", "-1"},
         {"receive.message.max.bytes", "100000000"},

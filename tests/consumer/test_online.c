@@ -421,6 +421,52 @@ START_TEST(a_store_goes_on)
 }
 END_TEST
 
+static void (*edit_of_server)(enum krc_api_name api, void *response);
+
+static void be_another_cluster(enum krc_api_name api, void *response)
+{
+    edit_of_server(api, response);
+    if (api == KRC_API_METADATA)
+        ((struct krc_metadata_response *)response)->cluster_id = build_text("elsewhere");
+}
+
+/* A topic of the same name in another cluster, where another id does not matter either. */
+START_TEST(a_store_knows_its_cluster)
+{
+    krc_batch *batch;
+    put_plain(p0, 5);
+    put_plain(p0, 5);
+    change_store(tempdir_path("store.db"));
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
+    take_batch(0, 0, 4);
+    ck_assert_int_eq(krc_ack(handle, "t", 0, 5, &error), 0);
+    ck_assert_msg(krc_commit(handle, &error) == 0, "%s", error.message);
+    krc_close(handle);
+    serve_lock();
+    world_recreate(&world.topics[0]);
+    put_plain(p0, 8);
+    edit_of_server = world.edit;
+    world.edit = be_another_cluster;
+    serve_unlock();
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_int_eq(krc_poll(handle, SOON_MS, &batch), KRC_E_MISMATCH);
+    check_says(krc_last_error(handle)->message,
+               "were read from cluster \"world\", and this is cluster \"elsewhere\"");
+    krc_close(handle);
+    set("offset.store.moved.cluster", "true");
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_str_eq(consume_all(handle), "5-7");
+    krc_close(handle);
+    set("offset.store.moved.cluster", "false"); /* the store was told */
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_str_eq(consume_all(handle), "5-7");
+}
+END_TEST
+
 static int committed_calls;
 
 static void committed(void *arg, const krc_error *why)
@@ -679,7 +725,8 @@ int main(void)
         seek_and_pause, seek_after_the_end,
         unassigned_while_batches_are_out, released_in_another_order,
         held_batches_stop_the_fetching, woken_from_another_thread, partitions_that_are_found,
-        offsets_are_listed, a_broker_that_is_mute, a_store_goes_on, commits_in_the_background,
+        offsets_are_listed, a_broker_that_is_mute, a_store_goes_on,
+        a_store_knows_its_cluster, commits_in_the_background,
         the_group_of_the_cluster, topics_that_cannot_be, neither_store_nor_group, embedded_to_the_end,
         embedded_that_holds, embedded_closed_in_a_callback, replayed_and_followed};
     return run_tests("consumer/online", cases, sizeof cases / sizeof *cases, begin, end);
