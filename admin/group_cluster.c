@@ -24,6 +24,8 @@ struct asked {
     struct krc_group group; /* whose state is NULL as long as none is known */
     bool has_offsets;
     bool nameless; /* an offset's topic id is of no topic that metadata has */
+    bool is_unstable;   /* some offsets are pending in open transactions */
+    bool asks_unstable; /* for the last stable ones of these */
     int rc;        /* KRC_E_NOMEM: an answer could not be kept */
 };
 
@@ -197,6 +199,7 @@ static enum krc_call_verdict take_classic_group(struct krc_call *call,
 
 /* ---- Offsets -------------------------------------------------------------------------------- */
 
+/* Those that are pending are the ones that the first answers did not have. */
 static void add_offset(struct asked *g, const char *topic, const struct krc_uuid *id,
                        const struct krc_offset_fetch_partition *p)
 {
@@ -207,20 +210,30 @@ static void add_offset(struct asked *g, const char *topic, const struct krc_uuid
                                 .offset = p->committed_offset,
                                 .metadata = text(g, p->metadata),
                                 .topic_id = *id,
-                                .commit_time_ms = -1};
-    if (row.offset < 0 || row.metadata == NULL)
+                                .commit_time_ms = -1,
+                                .is_pending = g->asks_unstable,
+                                .pending_offset = -1};
+    bool is_there = row.offset >= 0 || row.is_pending;
+    if (!is_there || row.metadata == NULL || p->error_code != 0)
         return;
     if (krc_committed_add(g->reading->offsets, &row, NULL) < 0)
         g->rc = KRC_E_NOMEM;
     g->has_offsets = true;
 }
 
-static int16_t first_code(const struct krc_offset_fetch_response *r)
+/* What is pending is no error: it is noted. */
+static int16_t without_pending(struct asked *g, int16_t code)
 {
-    int16_t code = r->error_code;
+    g->is_unstable |= code == KRC_KAFKA_UNSTABLE_OFFSET_COMMIT;
+    return code == KRC_KAFKA_UNSTABLE_OFFSET_COMMIT ? 0 : code;
+}
+
+static int16_t first_code(struct asked *g, const struct krc_offset_fetch_response *r)
+{
+    int16_t code = without_pending(g, r->error_code);
     for (int32_t t = 0; code == 0 && t < r->topic_count; t++)
         for (int32_t i = 0; code == 0 && i < r->topics[t].partition_count; i++)
-            code = r->topics[t].partitions[i].error_code;
+            code = without_pending(g, r->topics[t].partitions[i].error_code);
     return code;
 }
 
@@ -241,7 +254,7 @@ static enum krc_call_verdict take_offsets(struct krc_call *call, const struct kr
 {
     struct asked *g = call->arg;
     const struct krc_offset_fetch_response *r = answer->response;
-    *code = first_code(r);
+    *code = first_code(g, r);
     /* of a group that was never there, some versions say so, and others have no offsets */
     if (*code != 0 && *code != KRC_KAFKA_GROUP_ID_NOT_FOUND)
         return krc_call_judge(call, *code);
@@ -274,7 +287,7 @@ static bool put_classic_group(struct asked *g, struct krc_call *call)
     return g->group.state == NULL;
 }
 
-/* Those of transactions that are open make it wait. */
+/* An answer says of which offsets it is not decided yet what they are. */
 static bool put_offsets(struct asked *g, struct krc_call *call)
 {
     g->request.offsets = (struct krc_offset_fetch_request){
@@ -292,6 +305,16 @@ static bool put_offsets_by_name(struct asked *g, struct krc_call *call)
     return g->nameless;
 }
 
+static bool put_last_stable_offsets(struct asked *g, struct krc_call *call)
+{
+    put_offsets(g, call);
+    g->request.offsets.require_stable = false;
+    g->asks_unstable = g->is_unstable;
+    if (g->nameless)
+        call->highest = 9;
+    return g->is_unstable;
+}
+
 static int take_failure(struct asked *g, const struct krc_call *call)
 {
     krc_error why;
@@ -301,11 +324,6 @@ static int take_failure(struct asked *g, const struct krc_call *call)
         return krc_fail(g->reading->error, call->rc, "out of memory");
     if (call->rc == KRC_E_UNSUPPORTED && call->api == KRC_API_CONSUMER_GROUP_DESCRIBE)
         return KRC_OK; /* before Kafka 3.7 there were no groups of KIP-848 */
-    if (call->error_code == KRC_KAFKA_UNSTABLE_OFFSET_COMMIT) {
-        krc_fail(&g->group.error, KRC_E_TIMEOUT, "group %s has offsets in a transaction that is "
-                 "still open: they are not decided yet", g->name);
-        return KRC_OK;
-    }
     krc_call_explain(call, &why);
     krc_fail(&g->group.error, why.code, "group %s: %.700s", g->name, why.message);
     return KRC_OK;
@@ -345,7 +363,8 @@ static int ask_for_members(struct reading *r)
 static int ask_for_offsets(struct reading *r)
 {
     KRC_TRY(ask(r, put_offsets));
-    return ask(r, put_offsets_by_name);
+    KRC_TRY(ask(r, put_offsets_by_name));
+    return ask(r, put_last_stable_offsets);
 }
 
 /* ---- Which groups --------------------------------------------------------------------------- */

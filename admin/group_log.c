@@ -180,6 +180,31 @@ static bool is_wanted(const struct fold *fold, struct krc_bytes group)
                                   memcmp(fold->only, group.data, group.len) == 0);
 }
 
+/* What counts as long as that is not decided is what was there before.  A later record takes the
+ * place of both, as it will of this one, whenever its marker comes. */
+static int fold_pending(void *arg, const struct krc_record *record, krc_error *error)
+{
+    struct fold *fold = arg;
+    struct krc_group_key key;
+    struct krc_offset_commit commit;
+    krc_arena_reset(&fold->arena);
+    int rc = krc_group_key_read(record->key, &key, error);
+    if (rc <= 0 || !is_wanted(fold, key.group) || key.type > KRC_OFFSET_COMMIT ||
+        record->value.data == NULL)
+        return rc < 0 ? rc : KRC_OK;
+    struct krc_committed row = {.partition = key.partition, .offset = -1, .leader_epoch = -1,
+                                .metadata = "", .commit_time_ms = -1};
+    KRC_TRY(text(fold, key.group, &row.group, error));
+    KRC_TRY(topic_text(fold, key.topic, &row.topic, error));
+    KRC_TRY(krc_offset_commit_read(record->value, &commit, error));
+    void *const *found = tfind(&row, &fold->offsets, by_partition);
+    if (found != NULL)
+        row = *(const struct krc_committed *)*found;
+    row.is_pending = true;
+    row.pending_offset = commit.offset;
+    return keep(&fold->offsets, krc_committed_copy(&row), by_partition, error);
+}
+
 static int fold_record(void *arg, const struct krc_record *record, krc_error *error)
 {
     struct fold *fold = arg;
@@ -416,7 +441,8 @@ int krc_group_log_read(const krc *handle, const char *group, krc_committed_list 
                        krc_groups *groups, krc_error *error)
 {
     struct fold fold = {.handle = handle, .only = group};
-    int rc = krc_state_log_read(handle, "__consumer_offsets", fold_record, &fold, error);
+    int rc = krc_state_log_read(handle, "__consumer_offsets", fold_record, fold_pending, &fold,
+                                error);
     if (rc >= 0)
         rc = gather(&fold, offsets, groups, error);
     tdestroy(fold.offsets, free);

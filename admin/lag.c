@@ -12,7 +12,7 @@
 
 struct measuring {
     krc *handle;
-    bool exact;
+    bool exact, ranges_only;
     struct krc_lag **lags;   /* sorted by partition, which several groups may have */
     size_t count;
     struct krc_lag **reading; /* those of this round, one a partition, sorted */
@@ -34,7 +34,14 @@ static bool is_first(const struct measuring *m, size_t i)
 
 /* ---- Where the logs begin and end ------------------------------------------------------------ */
 
-enum { KINDS = KRC_LOG_END_OFFSET + 1 };
+/* The last is left out where nothing is to be read: of a folder it takes a walk through the log. */
+static const enum krc_offset_kind kinds[] = {KRC_LOG_START_OFFSET, KRC_HIGH_WATERMARK,
+                                             KRC_LOG_END_OFFSET, KRC_LAST_STABLE_OFFSET};
+
+static size_t kinds_of(const struct measuring *m)
+{
+    return sizeof kinds / sizeof *kinds - m->ranges_only;
+}
 
 static int64_t from_of(const struct krc_lag *lag)
 {
@@ -42,43 +49,73 @@ static int64_t from_of(const struct krc_lag *lag)
     return lag->committed > start ? lag->committed : start;
 }
 
-static void take_offsets(struct krc_lag *lag, const struct krc_offset_query *answers)
+static int64_t end_of(const struct krc_log_offsets *log)
+{
+    return log->log_end_offset >= 0 ? log->log_end_offset
+                                    : log->high_watermark; /* a cluster's, which tells none */
+}
+
+static enum krc_range range_of(const struct krc_lag *lag)
+{
+    return lag->committed < 0                           ? KRC_RANGE_UNKNOWN
+           : lag->committed < lag->log.log_start_offset ? KRC_BELOW_START
+           : lag->committed > end_of(&lag->log)         ? KRC_BEYOND_END
+                                                        : KRC_IN_RANGE;
+}
+
+static void take_offset(struct krc_log_offsets *log, const struct krc_offset_query *answer)
+{
+    switch (answer->kind) {
+    case KRC_LOG_START_OFFSET:
+        log->log_start_offset = answer->offset;
+        break;
+    case KRC_LAST_STABLE_OFFSET:
+        log->last_stable_offset = answer->offset;
+        break;
+    case KRC_HIGH_WATERMARK:
+        log->high_watermark = answer->offset;
+        break;
+    default:
+        log->log_end_offset = answer->offset;
+    }
+}
+
+static void take_offsets(const struct measuring *m, struct krc_lag *lag,
+                         const struct krc_offset_query *answers)
 {
     lag->error = (krc_error){.code = KRC_OK};
-    lag->log = (struct krc_log_offsets){
-        .log_start_offset = answers[KRC_LOG_START_OFFSET].offset,
-        .last_stable_offset = answers[KRC_LAST_STABLE_OFFSET].offset,
-        .high_watermark = answers[KRC_HIGH_WATERMARK].offset,
-        .log_end_offset = answers[KRC_LOG_END_OFFSET].offset,
-    };
+    lag->log = (struct krc_log_offsets){-1, -1, -1, -1};
     lag->offsets = lag->records = lag->undecided = -1;
     lag->is_recreated = false;
-    for (int kind = 0; kind < KINDS && lag->error.code == KRC_OK; kind++)
-        lag->error = answers[kind].error;
+    lag->range = KRC_RANGE_UNKNOWN;
+    for (size_t i = 0; i < kinds_of(m); i++) {
+        take_offset(&lag->log, &answers[i]);
+        if (lag->error.code == KRC_OK)
+            lag->error = answers[i].error;
+    }
     if (lag->error.code < 0)
         return;
-    int64_t end = lag->log.log_end_offset;
-    if (end < 0) /* a cluster's, which tells none */
-        end = lag->log.high_watermark;
-    lag->undecided = end - lag->log.last_stable_offset;
+    lag->range = range_of(lag);
+    if (!m->ranges_only)
+        lag->undecided = end_of(&lag->log) - lag->log.last_stable_offset;
 }
 
 static int ask_offsets(struct measuring *m)
 {
-    size_t asked = 0;
-    struct krc_offset_query *queries = calloc(m->count * KINDS + 1, sizeof *queries);
+    size_t asked = 0, each = kinds_of(m);
+    struct krc_offset_query *queries = calloc(m->count * each + 1, sizeof *queries);
     if (queries == NULL)
-        return krc_fail_nomem(m->error, m->count * KINDS * sizeof *queries);
+        return krc_fail_nomem(m->error, m->count * each * sizeof *queries);
     for (size_t i = 0; i < m->count; i++)
-        for (int kind = 0; is_first(m, i) && kind < KINDS; kind++)
+        for (size_t kind = 0; is_first(m, i) && kind < each; kind++)
             queries[asked++] = (struct krc_offset_query){.topic = m->lags[i]->topic,
                                                          .partition = m->lags[i]->partition,
-                                                         .kind = (enum krc_offset_kind)kind};
+                                                         .kind = kinds[kind]};
     int rc = krc_list_offsets(m->handle, queries, asked, m->error);
-    const struct krc_offset_query *answers = queries - KINDS;
+    const struct krc_offset_query *answers = queries - each;
     for (size_t i = 0; rc >= 0 && i < m->count; i++) {
-        answers += is_first(m, i) ? KINDS : 0;
-        take_offsets(m->lags[i], answers);
+        answers += is_first(m, i) ? each : 0;
+        take_offsets(m, m->lags[i], answers);
     }
     free(queries);
     return rc;
@@ -88,6 +125,8 @@ static int ask_offsets(struct measuring *m)
 static void judge_topic(struct krc_lag *lag, const struct krc_partition *partition)
 {
     lag->is_recreated = krc_uuid_differs(&lag->topic_id, &partition->topic_id);
+    if (lag->is_recreated)
+        lag->range = KRC_RANGE_UNKNOWN; /* which was another one's */
 }
 
 /* Both are sorted alike. */
@@ -160,6 +199,8 @@ static int poll_all(struct measuring *m)
 static int assign(struct measuring *m, struct krc_lag *lag)
 {
     int64_t from = from_of(lag), to = lag->log.last_stable_offset;
+    if (lag->range == KRC_BEYOND_END)
+        return 0;
     lag->offsets = lag->records = 0;
     if (from >= to)
         return 0;
@@ -200,26 +241,39 @@ static void forget_counts(struct krc_lag *lags, size_t count)
         lags[i].records = -1;
 }
 
-int krc_measure_lag(krc *handle, struct krc_lag *lags, size_t count, bool exact, krc_error *error)
+static int measure(struct measuring *m, struct krc_lag *lags, size_t count)
 {
-    struct measuring m = {.handle = handle, .exact = exact, .count = count, .error = error};
-    m.lags = calloc(count + 1, sizeof(struct krc_lag *));
-    m.reading = calloc(count + 1, sizeof(struct krc_lag *));
-    int rc = m.lags == NULL || m.reading == NULL ? krc_fail_nomem(error, count * sizeof *m.lags)
-                                                 : KRC_OK;
+    m->count = count;
+    m->lags = calloc(count + 1, sizeof(struct krc_lag *));
+    m->reading = calloc(count + 1, sizeof(struct krc_lag *));
+    int rc = m->lags == NULL || m->reading == NULL
+                 ? krc_fail_nomem(m->error, count * sizeof *m->lags)
+                 : KRC_OK;
     for (size_t i = 0; rc >= 0 && i < count; i++)
-        m.lags[i] = &lags[i];
+        m->lags[i] = &lags[i];
     if (rc >= 0) {
-        qsort(m.lags, count, sizeof *m.lags, by_partition);
-        rc = ask_offsets(&m);
+        qsort(m->lags, count, sizeof *m->lags, by_partition);
+        rc = ask_offsets(m);
     }
     if (rc >= 0)
-        judge_topics(&m);
-    while (rc >= 0 && m.count > 0)
-        rc = read_round(&m);
-    if (!exact)
+        judge_topics(m);
+    while (rc >= 0 && m->count > 0 && !m->ranges_only)
+        rc = read_round(m);
+    if (!m->exact)
         forget_counts(lags, count);
-    free(m.lags);
-    free(m.reading);
+    free(m->lags);
+    free(m->reading);
     return rc;
+}
+
+int krc_measure_lag(krc *handle, struct krc_lag *lags, size_t count, bool exact, krc_error *error)
+{
+    struct measuring m = {.handle = handle, .exact = exact, .error = error};
+    return measure(&m, lags, count);
+}
+
+int krc_locate_committed(krc *handle, struct krc_lag *lags, size_t count, krc_error *error)
+{
+    struct measuring m = {.handle = handle, .ranges_only = true, .error = error};
+    return measure(&m, lags, count);
 }

@@ -8,7 +8,7 @@
 
 struct reading {
     const struct krc *handle;
-    krc_state_record_fn *record;
+    krc_state_record_fn *record, *pending;
     void *arg;
     struct krc_log *log;
     struct krc_reader *reader;
@@ -31,7 +31,8 @@ static int place_error(struct reading *r, int64_t offset, int rc)
     return rc;
 }
 
-static int read_records(struct reading *r, const struct krc_log_batch *batch)
+static int read_records(struct reading *r, const struct krc_log_batch *batch,
+                        krc_state_record_fn *each)
 {
     struct krc_records records;
     struct krc_record record;
@@ -45,7 +46,7 @@ static int read_records(struct reading *r, const struct krc_log_batch *batch)
     while (rc >= 0 && krc_records_next(&records, &record)) {
         if (record.offset < r->log->log_start_offset)
             continue;
-        rc = r->record(r->arg, &record, r->error);
+        rc = each(r->arg, &record, r->error);
         if (rc < 0 && rc != KRC_E_NOMEM)
             return place_error(r, record.offset, rc);
     }
@@ -59,7 +60,10 @@ static int read_batch(struct reading *r, const struct krc_log_batch *batch)
         return KRC_OK;
     if (batch->header.transactional)
         KRC_TRY(krc_lookahead_fate(&r->ahead, &batch->header, &fate, r->error));
-    return fate == KRC_TXN_COMMITTED ? read_records(r, batch) : KRC_OK;
+    krc_state_record_fn *each = fate == KRC_TXN_COMMITTED   ? r->record
+                                : fate == KRC_TXN_UNDECIDED ? r->pending
+                                                            : NULL;
+    return each == NULL ? KRC_OK : read_records(r, batch, each);
 }
 
 static int go_past_damage(struct reading *r, int rc)
@@ -101,10 +105,11 @@ static int read_partition(struct reading *r, const struct krc_log_place *place)
     return rc;
 }
 
-int krc_state_log_read(const krc *handle, const char *topic, krc_state_record_fn *record, void *arg,
-                       krc_error *error)
+int krc_state_log_read(const krc *handle, const char *topic, krc_state_record_fn *record,
+                       krc_state_record_fn *pending, void *arg, krc_error *error)
 {
-    struct reading reading = {.handle = handle, .record = record, .arg = arg, .error = error};
+    struct reading reading = {
+        .handle = handle, .record = record, .pending = pending, .arg = arg, .error = error};
     bool found = false;
     int rc = KRC_OK;
     for (size_t i = 0; rc >= 0 && i < handle->places.count; i++) {

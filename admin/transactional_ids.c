@@ -217,5 +217,5 @@ static int take_record(void *arg, const struct krc_record *record, krc_error *er
 
 int krc_transactional_ids_read(const krc *handle, krc_transactional_ids *ids, krc_error *error)
 {
-    return krc_state_log_read(handle, "__transaction_state", take_record, ids, error);
+    return krc_state_log_read(handle, "__transaction_state", take_record, NULL, ids, error);
 }

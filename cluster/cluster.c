@@ -120,6 +120,9 @@ void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t 
         describe(nodes->list[i], text, size);
     for (size_t i = 0; i < nodes->server_count && nodes->count == 0; i++)
         describe(nodes->servers[i], text, size);
+    size_t len = strlen(text);
+    if (cluster->questions.pending[0] != '\0')
+        snprintf(text + len, size - len, "; %s", cluster->questions.pending);
 }
 
 void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text)

@@ -1,6 +1,7 @@
 /*
  * Questions after the committed offsets of our group: OffsetFetch, of its coordinator.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,45 @@ static void take_topic(struct krc_asked *asked, const struct krc_offset_fetch_to
         }
 }
 
+/* Which offsets are waited for, of those that were answered. */
+static void describe_pending(const struct krc_cluster *cluster, char *text, size_t size)
+{
+    const struct krc_question *first = NULL;
+    char others[40] = "";
+    int count = 0;
+    for (const struct krc_question *q = cluster->questions.open; q != NULL; q = q->next)
+        if (q->type == KRC_ASKS_COMMITTED && q->last_error == KRC_KAFKA_UNSTABLE_OFFSET_COMMIT) {
+            first = q;
+            count++;
+        }
+    if (count > 1)
+        snprintf(others, sizeof others, ", and of %d more partitions,", count - 1);
+    text[0] = '\0';
+    if (first != NULL)
+        snprintf(text, size, "the committed offset of %s-%d%s is pending in a transaction that is "
+                 "still open (krc txns lists those)", first->topic->name, (int)first->partition,
+                 others);
+}
+
+/* Who waits for it shall know why nothing comes. */
+static void tell_pending(struct krc_cluster *cluster)
+{
+    enum { PATIENCE_MS = 5000, AGAIN_MS = 30000 };
+    struct krc_questions *questions = &cluster->questions;
+    char text[440];
+    bool was_pending = questions->pending[0] != '\0';
+    describe_pending(cluster, questions->pending, sizeof questions->pending);
+    if (questions->pending[0] == '\0')
+        return;
+    if (!was_pending)
+        questions->tell_ms = cluster->now_ms + PATIENCE_MS;
+    if (cluster->now_ms < questions->tell_ms)
+        return;
+    questions->tell_ms = cluster->now_ms + AGAIN_MS;
+    snprintf(text, sizeof text, "%s: waiting until it is decided", questions->pending);
+    krc_cluster_note(cluster, "", text);
+}
+
 static void fetched(void *arg, const struct krc_answer *answer)
 {
     struct krc_asked *asked = arg;
@@ -84,6 +124,7 @@ static void fetched(void *arg, const struct krc_answer *answer)
         take_topic(asked, &r->topics[t], answer->version);
     while (asked->list != NULL)
         krc_question_retry(cluster, asked->list, error_code);
+    tell_pending(cluster);
     free(asked);
 }
 

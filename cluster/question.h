@@ -42,6 +42,8 @@ struct krc_question {
 
 struct krc_questions {
     struct krc_question *open;
+    char pending[400]; /* which committed offsets are not decided yet; "": none */
+    int64_t tell_ms;   /* when to say so */
 };
 
 /* Puts a question; its fields up to `epoch` are set. */

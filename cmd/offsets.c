@@ -37,7 +37,11 @@ static const char help_text[] =
     "Lag ends at the last stable offset; what lies beyond, in open transactions or behind them,\n"
     "is undecided. It is 0 where nothing is left to be delivered but markers and the like.\n"
     "\n"
-    "Targets; those marked * need the log, and any offset is kept inside it where it is at hand:\n"
+    "list, lag and export mark an offset that is below the start or beyond the end of its log, or is\n"
+    "only the last stable one, for a newer one is pending in an open transaction. import and reset\n"
+    "keep offsets inside the log, where it is named with -b or -d.\n"
+    "\n"
+    "Targets; those marked * need the log:\n"
     "      --to-earliest *  --to-latest *  --to-offset N  --shift-by N  --to-current\n"
     "      --to-datetime YYYY-MM-DDThh:mm:ss[.sss][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
     "      --from-file FILE (CSV or JSON)\n";
@@ -167,16 +171,16 @@ static int set_option(struct offsets_options *options, int option, char *value, 
 static const struct action {
     const char *name;
     int (*run)(const struct offsets_options *options);
-    bool takes_json, takes_log, takes_dry_run, takes_target, takes_file, takes_exact;
+    bool takes_json, takes_dry_run, takes_target, takes_file, takes_exact;
     bool needs_log, writes;
 } actions[] = {
-    {.name = "list", .run = offsets_list, .takes_json = true, .takes_log = true},
-    {.name = "lag", .run = offsets_lag, .takes_json = true, .takes_log = true,
+    {.name = "list", .run = offsets_list, .takes_json = true},
+    {.name = "lag", .run = offsets_lag, .takes_json = true,
      .takes_exact = true, .needs_log = true},
     {.name = "export", .run = offsets_export, .takes_json = true},
-    {.name = "import", .run = offsets_import, .takes_dry_run = true, .takes_file = true,
-     .writes = true},
-    {.name = "reset", .run = offsets_reset, .takes_log = true, .takes_dry_run = true,
+    {.name = "import", .run = offsets_import, .takes_dry_run = true,
+     .takes_file = true, .writes = true},
+    {.name = "reset", .run = offsets_reset, .takes_dry_run = true,
      .takes_target = true, .writes = true},
 };
 
@@ -193,8 +197,6 @@ static const char *stray_flag(const struct offsets_options *options, const struc
 {
     if (options->json && !action->takes_json)
         return "json";
-    if (offsets_have_log(options) && options->store != NULL && !action->takes_log)
-        return options->has_servers ? "bootstrap-server" : "log-dir";
     if (options->exact && !action->takes_exact)
         return "exact";
     if (options->dry_run && !action->takes_dry_run)

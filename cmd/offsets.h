@@ -80,6 +80,28 @@ int offsets_save(const struct offsets_options *options, krc *source,
 int offsets_read(const struct offsets_options *options, const char *path, const char *group,
                  krc_committed_list **list, krc_error *error) KRC_MUST_USE;
 
+/* ---- Where offsets lie in their logs: cmd/offsets_range.c ----------------------------------- */
+
+/* "beyond the end", "pending in a transaction", ...; NULL: there is nothing to be noted. */
+const char *offsets_note(enum krc_range range, bool is_pending);
+
+/* Marks rows of a list that are out of the range of their logs, and says so; where there is no log,
+ * or it does not tell, they stay as they are. */
+int offsets_mark(krc *source, krc_committed_list **list, krc_error *error) KRC_MUST_USE;
+
+/* Moves those of a plan to the nearest offset inside, and says so; or says that there is no log to
+ * look at. */
+int offsets_keep_all_inside(krc *source, krc_committed_list **list,
+                            krc_error *error) KRC_MUST_USE;
+void offsets_tell_unchecked(void);
+
+/* The same of one offset; whether it was moved. */
+bool offsets_keep_inside(const char *topic, int32_t partition, const struct krc_log_offsets *log,
+                         int64_t *offset);
+
+/* Which offsets are not the newest, for a transaction that has that is still open. */
+void offsets_tell_pending(const krc_committed_list *list);
+
 /* A table of where each row of a plan stands now, and shall stand. */
 int offsets_print_plan(const krc_committed_list *plan, const krc_committed_list *current,
                        krc_error *error) KRC_MUST_USE;

@@ -24,7 +24,7 @@ struct number {
     int64_t (*value)(const struct listing *listing); /* -1: not known */
     unsigned where;                                  /* it is shown */
 };
-enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, GROUP_LIST = 16, MEMBERS = 32 };
+enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, GROUP_LIST = 16, MEMBERS = 32, NOTES = 64 };
 
 static int64_t log_start(const struct listing *l)
 {
@@ -129,6 +129,16 @@ static const struct {
 };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
+static enum krc_range range(const struct listing *l)
+{
+    return l->lag == NULL ? KRC_RANGE_UNKNOWN : l->lag->range;
+}
+
+static const char *note(const struct listing *l)
+{
+    return offsets_note(range(l), l->row->is_pending);
+}
+
 /* ---- Output -------------------------------------------------------------------------------- */
 
 static void add_number(struct cmd_table *table, const struct listing *listing, size_t i)
@@ -157,12 +167,14 @@ static void add_row(struct cmd_table *table, const struct listing *listing, unsi
         const char *value = texts[i].value(listing);
         cmd_table_add(table, "%s", value == NULL ? "-" : value);
     }
+    if (where & NOTES)
+        cmd_table_add(table, "%s", note(listing) == NULL ? "-" : note(listing));
 }
 
 static int print_table(const struct listing *listings, size_t count, unsigned where,
                        krc_error *error)
 {
-    struct cmd_column columns[3 + NUMBERS + TEXTS] = {
+    struct cmd_column columns[3 + NUMBERS + TEXTS + 1] = {
         {"GROUP", true}, {"TOPIC", true}, {"PARTITION", false}};
     struct cmd_table table;
     size_t width = 3;
@@ -172,6 +184,8 @@ static int print_table(const struct listing *listings, size_t count, unsigned wh
     for (size_t i = 0; i < TEXTS; i++)
         if (texts[i].where & where)
             columns[width++] = (struct cmd_column){texts[i].title, true};
+    if (where & NOTES)
+        columns[width++] = (struct cmd_column){"NOTE", true};
     cmd_table_init(&table, columns, width);
     for (size_t i = 0; i < count; i++)
         add_row(&table, &listings[i], where);
@@ -202,6 +216,10 @@ static void print_json(const struct listing *listing, unsigned where)
         print_json_text("metadata", listing->row->metadata);
     for (size_t i = 0; (where & GROUP_LIST) && i < TEXTS; i++)
         print_json_text(texts[i].json, texts[i].value(listing));
+    print_json_text("range", krc_range_name(range(listing)));
+    printf(",\"pending\":%s", listing->row->is_pending ? "true" : "false");
+    if (listing->row->is_pending && listing->row->pending_offset >= 0)
+        printf(",\"pendingOffset\":%" PRId64, listing->row->pending_offset);
     puts("}");
 }
 
@@ -277,6 +295,14 @@ static bool any_member(const struct listing *listings, size_t count)
     return false;
 }
 
+static bool any_note(const struct listing *listings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (note(&listings[i]) != NULL)
+            return true;
+    return false;
+}
+
 /* Members that nobody finds in a listing of partitions. */
 static void tell_idle(const struct krc_group *group)
 {
@@ -310,6 +336,8 @@ static int list_rows(const struct offsets_options *options, krc *source,
         rc = measure(source, options->exact, listings, lags, count, failed, error);
     if ((where & GROUP_LIST) && any_member(listings, count))
         where |= MEMBERS;
+    if (any_note(listings, count))
+        where |= NOTES;
     if (rc == KRC_OK && !options->json)
         rc = print_table(listings, count, where, error);
     for (size_t i = 0; rc == KRC_OK && options->json && i < count; i++)

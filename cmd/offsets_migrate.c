@@ -142,7 +142,7 @@ static int list_entries(struct migrate *m)
     if (m->entries == NULL)
         return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
     for (size_t i = 0; (row = krc_committed_at(m->here.list, i)) != NULL; i++)
-        if (cmd_selects(&m->selection, row->topic, row->partition))
+        if (row->offset >= 0 && cmd_selects(&m->selection, row->topic, row->partition))
             m->entries[m->count++].row = row;
     if (m->count == 0)
         return cmd_error(&m->error, KRC_E_NOT_FOUND, "nothing to migrate: group \"%s\" has no "
@@ -307,6 +307,7 @@ static int migrate(struct migrate *m)
     if (rc < 0)
         return rc;
     tell_members(m);
+    offsets_tell_pending(m->here.list);
     rc = look_up_all(m);
     if (rc == KRC_OK && !m->json)
         rc = print_table(m, error);

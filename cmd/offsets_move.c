@@ -28,8 +28,11 @@ int offsets_export(const struct offsets_options *options)
     int rc = offsets_open(options, &source, &error);
     if (rc == KRC_OK)
         rc = offsets_load(options, source, options->group, &rows, &error);
+    if (rc == KRC_OK)
+        rc = offsets_mark(source, &rows.list, &error);
     if (rc == KRC_OK) {
         failed = offsets_tell_failures(&rows);
+        offsets_tell_pending(rows.list);
         print_rows(options, &rows);
     }
     offsets_free(&rows);
@@ -84,6 +87,8 @@ int offsets_import(const struct offsets_options *options)
         rc = check_plan(options, plan, &error);
     if (rc == KRC_OK)
         rc = offsets_open(options, &source, &error);
+    if (rc == KRC_OK)
+        rc = offsets_keep_all_inside(source, &plan, &error);
     if (rc == KRC_OK && options->dry_run)
         rc = show_import(options, source, plan, &error);
     else if (rc == KRC_OK)

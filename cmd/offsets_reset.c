@@ -156,7 +156,7 @@ static int wanted(struct planning *planning, const struct krc_committed *chosen,
         *offset = options->target_number;
         return KRC_OK;
     default: /* TO_CURRENT, SHIFT_BY */
-        if (now == NULL)
+        if (now == NULL || now->offset < 0)
             return refuse(planning, chosen->topic, chosen->partition,
                           "the group has no committed offset there");
         if (__builtin_add_overflow(now->offset, options->target_number, offset))
@@ -167,14 +167,10 @@ static int wanted(struct planning *planning, const struct krc_committed *chosen,
 
 static void keep_inside(const struct krc_offset_query *log, int64_t *offset)
 {
-    int64_t asked = *offset;
-    if (*offset < log[KRC_LOG_START_OFFSET].offset)
-        *offset = log[KRC_LOG_START_OFFSET].offset;
-    if (*offset > end_of(log))
-        *offset = end_of(log);
-    if (*offset != asked)
-        cmd_say("%s-%" PRId32 ": offset %" PRId64 " lies outside the log, %" PRId64
-                " is taken", log->topic, log->partition, asked, *offset);
+    const struct krc_log_offsets range = {.log_start_offset = log[KRC_LOG_START_OFFSET].offset,
+                                          .high_watermark = log[KRC_HIGH_WATERMARK].offset,
+                                          .log_end_offset = log[KRC_LOG_END_OFFSET].offset};
+    (void)offsets_keep_inside(log->topic, log->partition, &range, offset);
 }
 
 static int add_planned(struct planning *planning, const struct krc_committed *chosen,
@@ -221,6 +217,8 @@ static int make_plan(struct planning *planning)
     if (rc == KRC_OK)
         rc = offsets_load(options, planning->source, planning->group, &planning->current,
                           planning->error);
+    if (rc == KRC_OK)
+        offsets_tell_pending(planning->current.list);
     if (rc < 0 && !(rc == KRC_E_NOT_FOUND && is_cluster(options)))
         return rc; /* a cluster's group is made by its first offset */
     rc = options->target == FROM_FILE ? choose_of_file(planning) : choose_selected(planning);
@@ -237,6 +235,8 @@ static int make_plan(struct planning *planning)
 static int carry_out(struct planning *planning)
 {
     const struct offsets_options *options = planning->options;
+    if (planning->source == NULL && options->target != TO_CURRENT)
+        offsets_tell_unchecked();
     int rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
     if (rc == KRC_OK && options->execute)
         return offsets_save(options, planning->source, planning->plan, "reset by the user",

@@ -16,6 +16,15 @@
 
 /* ---- Committed offsets --------------------------------------------------------------------- */
 
+/* Where an offset lies, as its log is now. */
+enum krc_range {
+    KRC_RANGE_UNKNOWN,
+    KRC_IN_RANGE,
+    KRC_BELOW_START, /* of the log start offset: what it names is gone */
+    KRC_BEYOND_END,  /* there is no record before it, and so no lag */
+};
+const char *krc_range_name(enum krc_range place); /* "beyond the end"; NULL: unknown */
+
 struct krc_committed {
     const char *group;
     const char *topic;
@@ -26,6 +35,10 @@ struct krc_committed {
     int32_t history;        /* 0: not from a store */
     int64_t commit_time_ms; /* -1: none */
     struct krc_uuid topic_id; /* all zero: unknown */
+    bool is_pending;        /* a newer commit is in a transaction that is still open; `offset` is
+                               the last stable one, -1: there is none */
+    int64_t pending_offset; /* of that newer commit; -1: not known */
+    enum krc_range range;
 };
 
 /*
@@ -81,7 +94,7 @@ int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, 
 int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
                        int64_t now_ms, krc_error *error) KRC_MUST_USE;
 
-/* Errors of writing stay in the stream.  CSV has texts as they are, unless it goes to a terminal. */
+/* Errors of writing stay in the stream.  A row without an offset is left out.  CSV has texts as they are, unless it goes to a terminal. */
 void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FILE *out);
 void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 
@@ -135,8 +148,8 @@ const struct krc_member *krc_group_owner(const struct krc_group *group, const ch
 
 /*
  * What the group log of log folders, __consumer_offsets, says of a group, or of all where `group`
- * is NULL: offsets as a coordinator that loads it would have them, those of open transactions not
- * yet; and groups with their members.  Both lists are added to, and thrown away on an error.
+ * is NULL: offsets as a coordinator that loads it would have them, where one is pending in an open
+ * transaction the last stable one; and groups with their members.  Both lists are added to, and thrown away on an error.
  *
  * KRC_E_NOT_FOUND: the folders have no group log.  KRC_E_CORRUPT, KRC_E_IO: its log, or a record in
  * it, which the message names.  KRC_E_UNSUPPORTED: a record of a version to come.
@@ -145,10 +158,10 @@ int krc_group_log_read(const krc *krc, const char *group, krc_committed_list *of
                        krc_groups *groups, krc_error *error) KRC_MUST_USE;
 
 /*
- * The same of a cluster: what its coordinators say.  Offsets of open transactions are waited for,
- * up to "default.api.timeout.ms": KRC_E_TIMEOUT.  KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE:
- * log folders.  Other errors as krc_load_topics.  Of all groups, what is wrong with one stays with
- * it, and it comes without offsets.
+ * The same of a cluster: what its coordinators say; they do not tell what is pending.
+ * KRC_E_NOT_FOUND: it has no such group.  KRC_E_STATE: log folders.  Other errors as
+ * krc_load_topics.  Of all groups, what is wrong with one stays with it, and it comes without
+ * offsets.
  */
 int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offsets,
                            krc_groups *groups, krc_error *error) KRC_MUST_USE;
@@ -174,9 +187,11 @@ struct krc_lag {
 
     /* the answer; -1: not known */
     struct krc_log_offsets log;
+    enum krc_range range; /* the committed offset */
     int64_t offsets;   /* up to the last stable offset, from the committed one, or the log start
                           where that is higher; 0 where nothing in between is left to be
-                          delivered: markers, aborted transactions, what was compacted away */
+                          delivered: markers, aborted transactions, what was compacted away; -1
+                          beyond the end */
     int64_t records;   /* that would be delivered there; only where they were to be counted */
     int64_t undecided; /* offsets beyond the last stable offset */
     bool is_recreated; /* the topic was made again: the committed offset is not about it, and lag
@@ -191,6 +206,11 @@ struct krc_lag {
  */
 int krc_measure_lag(krc *krc, struct krc_lag *lags, size_t count, bool exact,
                     krc_error *error) KRC_MUST_USE;
+
+/* Fills no more than `range`, `is_recreated`, `error`, and of `log` what can be had without reading
+ * it: where it begins and ends. */
+int krc_locate_committed(krc *krc, struct krc_lag *lags, size_t count,
+                         krc_error *error) KRC_MUST_USE;
 
 /* ---- Migration ----------------------------------------------------------------------------- */
 

@@ -18,6 +18,14 @@ struct krc_committed_list {
     char *left_out; /* the first topic whose name was not valid; NULL: there was none */
 };
 
+const char *krc_range_name(enum krc_range range)
+{
+    static const char *const names[] = {[KRC_IN_RANGE] = "in the log",
+                                        [KRC_BELOW_START] = "below the start",
+                                        [KRC_BEYOND_END] = "beyond the end"};
+    return names[range];
+}
+
 krc_committed_list *krc_committed_new(void)
 {
     return calloc(1, sizeof(krc_committed_list));

@@ -63,6 +63,8 @@ void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FI
     const struct krc_committed *row;
     bool to_terminal = isatty(fileno(out));
     for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
+        if (row->offset < 0)
+            continue;
         if (with_group) {
             write_csv_field(row->group, to_terminal, out);
             putc(',', out);
@@ -160,16 +162,26 @@ static void write_json_row(const struct krc_committed *row, FILE *out)
         krc_uuid_format(&row->topic_id, id);
         fprintf(out, ",\"topicId\":\"%s\"", id);
     }
+    if (row->is_pending)
+        fputs(",\"pending\":true", out);
+    if (row->range == KRC_BELOW_START || row->range == KRC_BEYOND_END) {
+        putc(',', out);
+        krc_write_json_text("range", krc_range_name(row->range), out);
+    }
     putc('}', out);
 }
 
 void krc_committed_write_json(const krc_committed_list *list, FILE *out)
 {
     const struct krc_committed *row;
+    const char *before = "\n";
     putc('[', out);
     for (size_t i = 0; (row = krc_committed_at(list, i)) != NULL; i++) {
-        fputs(i == 0 ? "\n" : ",\n", out);
+        if (row->offset < 0)
+            continue;
+        fputs(before, out);
         write_json_row(row, out);
+        before = ",\n";
     }
     fputs("\n]\n", out);
 }

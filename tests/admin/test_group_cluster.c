@@ -182,45 +182,56 @@ START_TEST(a_group_that_we_may_not_see)
 }
 END_TEST
 
-/* Each node says that it coordinates both. */
-static void tell_of_two(enum krc_api_name api, void *response)
+static bool is_pending(int32_t partition)
 {
-    struct krc_list_groups_response *list = response;
-    struct krc_offset_fetch_response *fetched = response;
-    static struct krc_listed_group two[2];
-    two[0] = (struct krc_listed_group){.group = build_text("g"), .protocol_type = build_text("")};
-    two[1] = (struct krc_listed_group){.group = build_text("h"),
-                                       .protocol_type = build_text("consumer")};
-    if (api == KRC_API_LIST_GROUPS) {
-        list->groups = two;
-        list->group_count = 2;
-    } else if (api == KRC_API_OFFSET_FETCH && group_is("h", fetched->group)) {
-        fetched->error_code = KRC_KAFKA_UNSTABLE_OFFSET_COMMIT;
-        fetched->topic_count = 0;
-    }
+    return krc_committed_find(offsets, "g", "t", partition)->is_pending;
 }
 
-START_TEST(one_group_that_is_not_decided)
+/* What is pending is not waited for: the last stable offset is told at once, and which it is. */
+START_TEST(offsets_that_are_pending)
 {
     topic->partitions[0].committed = 5;
-    edit(tell_of_two);
-    set("default.api.timeout.ms", "500");
-    ck_assert_msg(read_groups(NULL) == KRC_OK, "%s", error.message);
-    ck_assert_str_eq(offsets_text("g"), "t-0@5");
-    ck_assert_str_eq(offsets_text("h"), "");
-    ck_assert_int_eq(krc_groups_find(groups, "g")->error.code, KRC_OK);
-    ck_assert_int_eq(krc_groups_find(groups, "h")->error.code, KRC_E_TIMEOUT);
-    check_says(krc_groups_find(groups, "h")->error.message, "a transaction that is still open");
-    ck_assert_ptr_null(krc_groups_at(groups, 2));
+    topic->partitions[0].is_pending = true;
+    topic->partitions[1].committed = 7;
+    ck_assert_msg(read_groups("g") == KRC_OK, "%s", error.message);
+    ck_assert_str_eq(offsets_text("g"), "t-0@5 t-1@7");
+    ck_assert(is_pending(0));
+    ck_assert(!is_pending(1));
+    ck_assert_int_eq(krc_committed_at(offsets, 0)->pending_offset, -1); /* nobody tells it */
+    ck_assert_int_eq(serve_requests(KRC_API_OFFSET_FETCH), 2);
 }
 END_TEST
 
-START_TEST(what_was_undecided_is_waited_for)
+/* Brokers before Kafka 2.5 tell what is stable, and not that something is pending. */
+START_TEST(a_broker_that_does_not_tell_what_is_pending)
 {
     topic->partitions[0].committed = 5;
-    world_fail(KRC_API_OFFSET_FETCH, 0, KRC_KAFKA_UNSTABLE_OFFSET_COMMIT, 3);
+    topic->partitions[0].is_pending = true;
+    world_versions(KRC_API_OFFSET_FETCH, 1, 6);
     ck_assert_int_eq(read_groups("g"), KRC_OK);
     ck_assert_str_eq(offsets_text("g"), "t-0@5");
+    ck_assert(!is_pending(0));
+    ck_assert_int_eq(serve_requests(KRC_API_OFFSET_FETCH), 1);
+}
+END_TEST
+
+/* An answer that says so of the group as a whole. */
+static void tell_of_the_group(enum krc_api_name api, void *response)
+{
+    struct krc_offset_fetch_response *r = response;
+    if (api != KRC_API_OFFSET_FETCH || edits++ > 0)
+        return;
+    r->error_code = KRC_KAFKA_UNSTABLE_OFFSET_COMMIT;
+    r->topic_count = 0;
+}
+
+START_TEST(a_group_that_is_pending)
+{
+    topic->partitions[0].committed = 5;
+    edit(tell_of_the_group);
+    ck_assert_int_eq(read_groups("g"), KRC_OK);
+    ck_assert_str_eq(offsets_text("g"), "t-0@5");
+    ck_assert(is_pending(0));
 }
 END_TEST
 
@@ -409,8 +420,8 @@ int main(void)
     const TTest *const tests[] = {
         a_member_of_a_group, a_member_of_a_classic_group, brokers_without_newer_groups,
         brokers_that_know_newer_groups_and_have_none, no_such_group, offsets_without_a_group,
-        a_group_that_we_may_not_see, one_group_that_is_not_decided,
-        what_was_undecided_is_waited_for, a_topic_id_that_metadata_does_not_have,
+        a_group_that_we_may_not_see, offsets_that_are_pending,
+        a_broker_that_does_not_tell_what_is_pending, a_group_that_is_pending, a_topic_id_that_metadata_does_not_have,
         offsets_of_topics_that_cannot_be, a_group_whose_name_holds_a_nul, of_folders,
         an_empty_group_is_moved, members_are_not_moved, members_that_come_meanwhile,
         some_are_refused, a_group_that_we_may_not_change, no_answer, no_such_partition};

@@ -223,6 +223,41 @@ START_TEST(commits_of_open_transactions_are_not_seen)
 }
 END_TEST
 
+/* -1: nothing is pending; -2: something, and there is no stable offset. */
+static int64_t pending(void)
+{
+    ck_assert_msg(read_log(NULL) == KRC_OK, "%s", error.message);
+    const struct krc_committed *row = krc_committed_find(offsets, "g", "t", 0);
+    int64_t offset = row == NULL || !row->is_pending ? -1
+                     : row->offset < 0               ? -2
+                                                     : row->pending_offset;
+    forget();
+    return offset;
+}
+
+START_TEST(commits_of_open_transactions_are_pending)
+{
+    commit(4, 70);
+    ck_assert_int_eq(pending(), -2);
+    commit(5, 0); /* which counts, whatever comes of the one before */
+    ck_assert_int_eq(pending(), -1);
+    commit(9, 71);
+    ck_assert_int_eq(pending(), 9);
+    commit(10, 71);
+    ck_assert_int_eq(pending(), 10);
+    ck_assert_int_eq(committed(), 5);
+    put_marker(71, ABORT);
+    ck_assert_int_eq(pending(), -1);
+    commit(11, 71);
+    commit(-1, 0);
+    ck_assert_int_eq(pending(), -1);
+    commit(12, 71);
+    put_marker(71, COMMIT);
+    ck_assert_int_eq(pending(), -1);
+    ck_assert_int_eq(committed(), 12);
+}
+END_TEST
+
 /* A coordinator does not wait for another group's transaction, as a consumer would. */
 START_TEST(commits_behind_an_open_transaction_are_seen)
 {
@@ -579,6 +614,7 @@ int main(void)
         groups_are_those_that_are_left,
         a_folder_without_a_group_log_says_so,
         commits_of_open_transactions_are_not_seen,
+        commits_of_open_transactions_are_pending,
         commits_behind_an_open_transaction_are_seen,
         the_higher_record_counts_not_the_later_marker,
         a_tombstone_drops_pending_commits_too,

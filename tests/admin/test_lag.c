@@ -63,11 +63,42 @@ START_TEST(what_is_never_delivered_is_no_lag)
     check(&lags[2], 22, 2, 0);
     check(&lags[3], 23, 3, 0);
     check(&lags[4], 0, 0, 0);
-    check(&lags[5], 0, 0, 0);
+    check(&lags[5], -1, -1, 0); /* there is nothing before it that could have been read */
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_int_eq(lags[i].range, i < 5 ? KRC_IN_RANGE : KRC_BEYOND_END);
     measure(lags, 6, false);
+    check(&lags[5], -1, -1, 0);
     check(&lags[0], 0, -1, 0);
     check(&lags[1], 10, -1, 0);
     check(&lags[3], 23, -1, 0);
+}
+END_TEST
+
+/* Where they lie is known without reading, broken or not. */
+START_TEST(ranges_of_a_log)
+{
+    struct krc_lag lags[] = {lag_of(0), lag_of(6), lag_of(7), lag_of(20), lag_of(21), lag_of(-1),
+                             lag_of(0), lag_of(8)};
+    const enum krc_range ranges[] = {KRC_BELOW_START, KRC_BELOW_START,   KRC_IN_RANGE,
+                                     KRC_IN_RANGE,    KRC_BEYOND_END,    KRC_RANGE_UNKNOWN,
+                                     KRC_RANGE_UNKNOWN, KRC_RANGE_UNKNOWN};
+    make_plain(0, 20);
+    make_bytes.data[80] ^= 1;
+    make_segment(0);
+    tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 7\n");
+    tempdir_write_text("data/t-0/partition.metadata",
+                       "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n");
+    lags[6].partition = 1;
+    lags[7].topic_id.bytes[0] = 9;
+    krc *handle = consume_open(tempdir_path("data"), NULL);
+    ck_assert_int_eq(krc_locate_committed(handle, lags, 8, &error), KRC_OK);
+    krc_close(handle);
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_msg(lags[i].range == ranges[i], "%zu: %d", i, lags[i].range);
+    ck_assert_int_eq(lags[6].error.code, KRC_E_NOT_FOUND);
+    ck_assert(lags[7].is_recreated);
+    ck_assert_int_eq(lags[3].log.log_start_offset, 7);
+    ck_assert_int_eq(lags[3].log.log_end_offset, 20);
 }
 END_TEST
 
@@ -104,6 +135,7 @@ int main(void)
     const TTest *const tests[] = {
         what_is_undecided_is_no_lag,
         what_is_never_delivered_is_no_lag,
+        ranges_of_a_log,
         one_broken_log_leaves_the_others,
         nothing_is_measured_of_nothing,
     };

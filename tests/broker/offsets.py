@@ -204,25 +204,36 @@ def check_partly(folder, bootstrap):
 
 
 def check_open(bootstrap, helper):
-    """What is committed in a transaction counts once that is."""
+    """What is committed in a transaction counts once that is; until then the commit before is
+    shown, at once, and marked."""
     helper("commit", "open", "plain", 0, 5)
     helper("commit-open", "open", "plain", 0, 50)
-    run("offsets", "list", "-b", bootstrap, "-g", "open", "-X",
-        "default.api.timeout.ms=2000").expect(1).expect_word("still open")
-    done = run("offsets", "export", "-b", bootstrap, "-X", "default.api.timeout.ms=2000").expect(
-        1).expect_word("group open has offsets in a transaction that is still open")
-    check("of the other groups all is told", differ(
-        [False, True], [word in done.out.decode() for word in ("open,plain", "g,plain,0")]))
+    before = listed("-b", bootstrap, "-g", "open")
+    check("before it is committed", differ([({("plain", 0): 5}, [True])], [
+        (committed(before), [row["pending"] for row in before.values()])]))
+    check("it is marked", "pending in a transaction" not in krc(
+        "offsets", "list", "-b", bootstrap, "-g", "open").decode() or None)
+    done = run("offsets", "export", "-b", bootstrap).expect(0).expect_word(
+        "group open: plain-0: a newer commit is pending in an open transaction")
+    check("of all groups all is told", differ(
+        [True, True], [word in done.out.decode() for word in ("open,plain,0,5\n", "g,plain,0")]))
+    run("read", "-b", bootstrap, "-g", "open", "-t", "plain", "-p", "0", "-e", "--timeout-ms",
+        "2000").expect(1).expect_word(
+            "the committed offset of plain-0 is pending in a transaction that is still open")
     helper("commit-end", "open")
-    check("once it is committed", differ([{("plain", 0): 50}], [
-        committed(listed("-b", bootstrap, "-g", "open"))]))
+    after = listed("-b", bootstrap, "-g", "open")
+    check("once it is committed", differ([({("plain", 0): 50}, [False])], [
+        (committed(after), [row["pending"] for row in after.values()])]))
     helper("commit-open", "open", "plain", 0, 60)  # stays so, in the folder
 
 
 def check_folder(logs, by_cluster):
-    """The stopped broker's folder says the same, but for what is open still."""
+    """The stopped broker's folder says the same, and what is pending besides."""
     by_folder = rows(krc("offsets", "export", "-d", logs).decode())
     check("the folder's group log", differ(by_cluster, by_folder))
+    pending = listed("-d", logs, "-g", "open")["plain", 0]
+    check("what is pending", differ([(50, True, 60)], [
+        (pending["committedOffset"], pending["pending"], pending["pendingOffset"])]))
 
 
 def check_offsets():

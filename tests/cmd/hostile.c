@@ -7,6 +7,8 @@
  *   ../../victim   5 records, and committed by group g, as t
  *   u              5 records, led by a broker that is advertised at port 65536 + its own
  *
+ * "hostile pending": t alone, and a newer commit of it in a transaction that nobody ends.
+ *
  * "hostile texts": t alone, a group with a member, and an open transaction; racks, groups, members,
  * metadata and transactional ids are such texts.
  */
@@ -104,7 +106,7 @@ static void spoil(enum krc_api_name api, void *response)
     serves(api, response);
     if (strcmp(mode, "names") == 0)
         spoil_names(api, response);
-    else
+    else if (strcmp(mode, "texts") == 0)
         spoil_texts(api, response);
 }
 
@@ -125,6 +127,8 @@ START_TEST(serve_for_ever)
     if (strcmp(mode, "names") == 0) {
         add_topic("../../victim", 1);
         add_topic("u", 2);
+    } else if (strcmp(mode, "pending") == 0) {
+        world.topics[0].partitions[0].is_pending = true;
     } else {
         group_target(group_join("t"), "t-0");
         group_rebalance();

@@ -115,4 +115,36 @@ fit 'a store'
 same 'the group of a store' "group$bad" \
     "$(sqlite3 "$dir/texts.db" 'SELECT group_id FROM offsets' 2>/dev/null || echo none)"
 
+# ---- a commit that is pending in a transaction that nobody ends
+serve pending
+pending='a newer commit is pending in an open transaction; offset 3 is the last stable one'
+run 1 read -b "$b" -t t -g g -e --timeout-ms 1000
+told 1 'the committed offset of t-0 is pending in a transaction that is still open'
+run 0 offsets list -b "$b" -g g
+same 'list' 'g t 0 0 3 5 5 - 2 0 - - Empty pending in a transaction' \
+    "$(sed -n '2s/  */ /gp' "$dir/out")"
+run 0 offsets list -b "$b" -g g -J
+same 'list -J' '3 2 true in the log' \
+    "$(jq -r '"\(.committedOffset) \(.lag) \(.pending) \(.range)"' "$dir/out")"
+expect 0 't,0,3' "krc: group g: t-0: $pending" offsets export -b "$b" -g g
+run 0 offsets export -b "$b" -g g -J
+same 'export -J' '3 true' "$(jq -r '.[] | "\(.offset) \(.pending)"' "$dir/out")"
+run 0 offsets reset -b "$b" -g g --shift-by 1 -t t
+told 1 "$pending"
+
+# ---- offsets that are none
+printf 't,0,10070\n' >"$dir/beyond.csv"
+expect 0 '' 'krc: t-0: offset 10070 is out of range; using 5' offsets import "$dir/beyond.csv" \
+    -b "$b" -g g
+expect 0 '' 'krc: t-0: offset 10070 is out of range; using 5' offsets import "$dir/beyond.csv" \
+    -b "$b" --store "$dir/inside.db"
+expect 0 '' 'krc: no log was named with -b or -d: whether offsets are in its range was not checked' \
+    offsets import "$dir/beyond.csv" --store "$dir/beyond.db"
+run 0 offsets lag --store "$dir/beyond.db" -b "$b"
+same 'lag' 'default t 0 0 10070 5 5 - - 0 beyond the end' "$(sed -n '2s/  */ /gp' "$dir/out")"
+run 0 offsets lag --store "$dir/beyond.db" -b "$b" -J
+same 'lag -J' 'null beyond the end' "$(jq -r '"\(.lag) \(.range)"' "$dir/out")"
+expect 0 't,0,10070' 'krc: group default: t-0: offset 10070 is beyond the end of the log, 5' \
+    offsets export --store "$dir/beyond.db" -b "$b" -g default
+
 echo "$me: $checks checks"

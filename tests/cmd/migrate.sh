@@ -93,7 +93,7 @@ txns 1 33 33 same 0 $same" "$dry" -d "$LOGS" -g billing --to-store "$dir/to.db" 
 expect 3 "$title
 trimmed 0 7 - not found - there: there is no partition trimmed-0" "$dry" -d "$LOGS" -g behind $to
 printf 'billing,trimmed,0,7\nbilling,txns,0,57\nbilling,txns,1,33\n' |
-    "$KRC" offsets import --store "$dir/from.db" || exit 1
+    "$KRC" offsets import --store "$dir/from.db" 2>"$dir/err" || exit 1
 from="--store $dir/from.db -g billing -d $LOGS"
 expect 3 "$title
 trimmed 0 7 - not found - there: there is no partition trimmed-0
@@ -125,7 +125,7 @@ sql "$dir/to.db" 'SELECT offset FROM offsets ORDER BY partition' '40
 33'
 
 # an offset that was committed since, and another place, are looked up
-"$KRC" offsets reset --store "$dir/from.db" -g billing -t txns:0 --to-offset 72 --execute >/dev/null
+"$KRC" offsets reset --store "$dir/from.db" -g billing -t txns:0 --to-offset 72 --execute >/dev/null 2>"$dir/err"
 expect 0 "$title
 txns 0 72 72 exact 0 $found" "$dry" $from -t txns:0 $to --report "$dir/report"
 expect 0 "$title

@@ -86,6 +86,7 @@ expect 2 '' "krc offsets: unrecognized option '--nope'" list --nope
 same 'nothing was made' '' "$(ls "$dir" | grep -v -e out -e err)"
 
 # ---- import and export
+unchecked='krc: no log was named with -b or -d: whether offsets are in its range was not checked'
 none='krc: there is no offset store DIR/krc.db: nothing was committed to it yet'
 expect 1 '' "$none" list --store "$db"
 expect 1 '' "$none" export --store "$db"
@@ -96,10 +97,11 @@ printf 'trimmed,0,60\ntxns-open,0,100\n"a-topic-of-more-than-24-characters",3,7\
 expect 0 'GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
 default a-topic-of-more-than-24-characters 3 - 7
 default trimmed 0 - 60
-default txns-open 0 - 100' 'krc: a dry run, nothing was imported' \
+default txns-open 0 - 100' "$unchecked
+krc: a dry run, nothing was imported" \
     import "$dir/3.csv" --store "$db" --dry-run
 same 'a dry run makes no store' '' "$(ls "$dir" | grep krc.db)"
-expect 0 '' '' import "$dir/3.csv" --store "$db"
+expect 0 '' "$unchecked" import "$dir/3.csv" --store "$db"
 expect 0 '"a-topic-of-more-than-24-characters",3,7
 trimmed,0,60
 txns-open,0,100' '' export --store "$db" -g default
@@ -112,7 +114,7 @@ default|trimmed|0||60|imported by the user
 default|txns-open|0||100|imported by the user'
 sql 'SELECT DISTINCT settled, leader_epoch, commit_time_ms > 1700000000000 FROM offsets' '0||1'
 "$KRC" offsets export --store "$db" | sed 's/^default/"my ""own"", group"/' >"$dir/4.csv"
-expect 0 '' '' import "$dir/4.csv" --store "$db"
+expect 0 '' "$unchecked" import "$dir/4.csv" --store "$db"
 expect 0 'trimmed,0,60' '' export --store "$db" -t trimmed -g 'my "own", group'
 "$KRC" offsets export --store "$db" -J >"$dir/all.json"
 same 'export -J, as jq reads it' 'my "own", group trimmed 0 60 null' "$(jq -r '.[] |
@@ -120,7 +122,7 @@ same 'export -J, as jq reads it' 'my "own", group trimmed 0 60 null' "$(jq -r '.
     "\(.group) \(.topic) \(.partition) \(.offset) \(.leaderEpoch)"' "$dir/all.json")"
 "$KRC" offsets export --store "$db" >"$dir/all.csv"
 rm -f "$db"*
-"$KRC" offsets import --store "$db" <"$dir/all.json" || exit 1
+"$KRC" offsets import --store "$db" <"$dir/all.json" 2>"$dir/err" || exit 1
 same 'JSON there and back' "$(cat "$dir/all.csv")" "$("$KRC" offsets export --store "$db")"
 expect 1 '' "krc: DIR/4.csv: line 1, column 1: group \"my \"own\", group\", but only group \"g\" was \
 asked for" import "$dir/4.csv" --store "$db" -g g
@@ -132,8 +134,9 @@ expect 1 '' 'krc: cannot open DIR/none.csv: No such file or directory' \
     import "$dir/none.csv" --store "$db"
 expect 1 '' 'krc: cannot read DIR: Is a directory' import "$dir" --store "$db"
 echo 'not a store at all' >"$dir/text"
-expect 1 '' 'krc: DIR/text is no offset store: it is not even a SQLite file; it was left as it is, '\
-'name another file' import "$dir/3.csv" --store "$dir/text"
+expect 1 '' "$unchecked
+krc: DIR/text is no offset store: it is not even a SQLite file; it was left as it is, name \
+another file" import "$dir/3.csv" --store "$dir/text"
 
 # ---- list
 title='GROUP TOPIC PARTITION LOG-START COMMITTED LAST-STABLE HIGH-WATERMARK LOG-END LAG UNDECIDED '\
@@ -178,7 +181,7 @@ for partition in txns:0 txns:1 txns-open:0 txns-segments:0 compacted:0 trimmed:0
     behind=$(last $topic $p)
     for from in 0 60 $((behind - 1)) $behind; do
         rm -f "$dir/lag.db"*
-        echo "$topic,$p,$from" | "$KRC" offsets import --store "$dir/lag.db" || exit 1
+        echo "$topic,$p,$from" | "$KRC" offsets import --store "$dir/lag.db" 2>"$dir/err" || exit 1
         "$KRC" offsets lag --exact --store "$dir/lag.db" -d "$LOGS" -J >"$dir/out"
         start=$(jq .logStartOffset "$dir/out")
         count=$(records $topic $p $from)
@@ -186,19 +189,43 @@ for partition in txns:0 txns:1 txns-open:0 txns-segments:0 compacted:0 trimmed:0
         same "lag of $topic-$p from $from" "$end $lag $count" \
             "$(jq -r '"\(.lastStableOffset) \(.lag) \(.lagRecords)"' "$dir/out")"
         same "lag of $topic-$p from $from, not exact" "$lag null" \
-            "$("$KRC" offsets lag --store "$dir/lag.db" -d "$LOGS" -J |
+            "$("$KRC" offsets lag --store "$dir/lag.db" -d "$LOGS" -J 2>"$dir/err" |
                 jq -r '"\(.lag) \(.lagRecords)"')"
     done
 done
 
 # groups that have a partition in common
 printf 'a,txns,0,57\nb,txns,0,5\nc,txns,0,189\nd,nowhere,3,1\n' |
-    "$KRC" offsets import --store "$dir/four.db"
+    "$KRC" offsets import --store "$dir/four.db" 2>"$dir/err"
 expect 0 "$title
 a txns 0 0 57 189 189 189 132 0
 b txns 0 0 5 189 189 189 184 0
 c txns 0 0 189 189 189 189 0 0
 d nowhere 3 - 1 - - - - -" '' lag --store "$dir/four.db" -d "$LOGS"
+
+# offsets that are none: said, marked, and no lag of 0
+printf 'txns,0,10070\ntrimmed,0,7\nnowhere,3,1\n' >"$dir/none.csv"
+expect 0 '' "krc: nowhere-3: whether offset 1 is in the range of the log is not known: the log \
+folders have no partition nowhere-3
+krc: trimmed-0: offset 7 is out of range; using 52
+krc: txns-0: offset 10070 is out of range; using 189" \
+    import "$dir/none.csv" --store "$dir/inside.db" -d "$LOGS"
+"$KRC" offsets import "$dir/none.csv" --store "$dir/none.db" 2>"$dir/err" || exit 1
+expect 0 "$title NOTE
+default nowhere 3 - 1 - - - - - -
+default trimmed 0 52 7 90 90 90 38 0 below the start
+default txns 0 0 10070 189 189 189 - 0 beyond the end" '' lag --store "$dir/none.db" -d "$LOGS"
+"$KRC" offsets list --store "$dir/none.db" -d "$LOGS" -J >"$dir/list.json"
+same 'list -J' 'null null false below the start 38 false beyond the end null false' \
+    "$(jq -r '"\(.range) \(.lag) \(.pending)"' "$dir/list.json" | xargs)"
+expect 0 'nowhere,3,1
+trimmed,0,7
+txns,0,10070' 'krc: group default: trimmed-0: offset 7 is below the start of the log, 52
+krc: group default: txns-0: offset 10070 is beyond the end of the log, 189' \
+    export --store "$dir/none.db" -d "$LOGS" -g default
+same 'export -J' 'null below the start beyond the end' \
+    "$("$KRC" offsets export --store "$dir/none.db" -d "$LOGS" -J 2>"$dir/err" |
+        jq -r '.[].range' | xargs)"
 
 # ---- a folder's own groups
 zcat "$EXPECTED/groups.jsonl.gz" | jq -c '[.group, .topic, .partition, .offset, .metadata]' |
@@ -206,7 +233,7 @@ zcat "$EXPECTED/groups.jsonl.gz" | jq -c '[.group, .topic, .partition, .offset, 
 "$KRC" offsets list -d "$LOGS" -J |
     jq -c '[.group, .topic, .partition, .committedOffset, .metadata]' | sort >"$dir/got"
 same 'list -d, and what the broker reported' "$(cat "$dir/wanted")" "$(cat "$dir/got")"
-"$KRC" offsets export -d "$LOGS" -J |
+"$KRC" offsets export -d "$LOGS" -J 2>"$dir/err" |
     jq -c '.[] | [.group, .topic, .partition, .offset, .metadata]' | sort >"$dir/got"
 same 'export -d, and what the broker reported' "$(cat "$dir/wanted")" "$(cat "$dir/got")"
 expect 0 'txns,0,57
@@ -214,21 +241,21 @@ txns,1,33' '' export -d "$LOGS" -g billing
 expect 0 "GROUP TOPIC PARTITION LOG-START COMMITTED LAST-STABLE HIGH-WATERMARK LOG-END LAG \
 UNDECIDED LEADER-EPOCH COMMIT-TIME STATE
 audit codec-zstd 0 0 101 750 750 750 649 0 - TIME Empty" '' list -d "$LOGS" -g audit
-expect 0 "$title
-behind trimmed 0 52 7 90 90 90 38 0" '' lag -d "$LOGS" -t trimmed
+expect 0 "$title NOTE
+behind trimmed 0 52 7 90 90 90 38 0 below the start" '' lag -d "$LOGS" -t trimmed
 expect 0 '' '' export -d "$LOGS" -g gone
 expect 1 '' 'krc: the log folders have no __consumer_offsets' list -d "$LOGS/txns-0"
-expect 2 '' "krc: offsets export: --log-dir means nothing here$more" \
-    export --store "$db" -d "$LOGS"
 
 # moved into a store: as CSV, and as JSON with all that goes with an offset
-"$KRC" offsets export -d "$LOGS" | "$KRC" offsets import --store "$dir/moved.db" || exit 1
-same 'CSV from a folder to a store' "$("$KRC" offsets export -d "$LOGS")" \
+"$KRC" offsets export -d "$LOGS" 2>"$dir/err" | "$KRC" offsets import --store "$dir/moved.db" \
+    2>"$dir/err" || exit 1
+same 'CSV from a folder to a store' "$("$KRC" offsets export -d "$LOGS" 2>"$dir/err")" \
     "$("$KRC" offsets export --store "$dir/moved.db")"
 rm -f "$dir/moved.db"*
-"$KRC" offsets export -d "$LOGS" -J | "$KRC" offsets import --store "$dir/moved.db" || exit 1
-same 'JSON from a folder to a store' "$("$KRC" offsets export -d "$LOGS" -J)" \
-    "$("$KRC" offsets export --store "$dir/moved.db" -J)"
+"$KRC" offsets export -d "$LOGS" -J 2>"$dir/err" | "$KRC" offsets import --store "$dir/moved.db" \
+    2>"$dir/err" || exit 1
+same 'JSON from a folder to a store' "$("$KRC" offsets export -d "$LOGS" -J 2>"$dir/err" | jq 'map(del(.range))')" \
+    "$("$KRC" offsets export --store "$dir/moved.db" -J | jq .)"
 "$KRC" read -d "$LOGS" -t txns --store "$dir/moved.db" -g billing -J 2>"$dir/err" >"$dir/out"
 same 'records from there on' "$(($(records txns 0 57) + $(records txns 1 33)))" \
     "$(wc -l <"$dir/out" | tr -d ' ')"
@@ -250,10 +277,11 @@ same 'the new topic has a history of its own' '1|2' "$(sqlite3 "$dir/moved.db" \
 dry='krc: a dry run, nothing was changed; --execute does it'
 plan='GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET'
 expect 0 "$plan
-default trimmed 0 60 9" "$dry" reset --store "$db" -t trimmed --to-offset 9
+default trimmed 0 60 9" "$unchecked
+$dry" reset --store "$db" -t trimmed --to-offset 9
 sql "SELECT offset FROM offsets WHERE topic = 'trimmed' AND group_id = 'default'" 60
 expect 0 "$plan
-default trimmed 0 60 52" "krc: trimmed-0: offset 9 lies outside the log, 52 is taken
+default trimmed 0 60 52" "krc: trimmed-0: offset 9 is out of range; using 52
 $dry" reset --store "$db" -t trimmed --to-offset 9 -d "$LOGS"
 expect 0 "$plan
 default txns-open 0 100 0" "$dry" reset --store "$db" -t txns-open --to-earliest -d "$LOGS"
@@ -265,9 +293,10 @@ default txns-open 0 100 199" "$dry" reset --store "$db" -t txns-open --to-latest
 expect 0 "$plan
 default txns-open 0 100 100" "$dry" reset --store "$db" -t txns-open --to-current
 expect 0 "$plan
-default txns-open 0 100 0" "$dry" reset --store "$db" -t txns-open --shift-by -1000
+default txns-open 0 100 0" "$unchecked
+$dry" reset --store "$db" -t txns-open --shift-by -1000
 expect 0 "$plan
-default txns-open 0 100 199" "krc: txns-open-0: offset 1100 lies outside the log, 199 is taken
+default txns-open 0 100 199" "krc: txns-open-0: offset 1100 is out of range; using 199
 $dry" reset --store "$db" -t txns-open --shift-by 1000 -d "$LOGS"
 expect 1 '' 'krc: partition 5 of topic txns-open: the group has no committed offset there' \
     reset --store "$db" -t txns-open:5 --shift-by 1
@@ -301,15 +330,15 @@ expect 0 "$plan
 default t 0 - 4
 default t 2 - 4
 default t 3 - 4
-default u 1 - 4" '' reset --store "$db" -t t:0,2-3 -t u:1 -t t:3 --to-offset 4 --execute
+default u 1 - 4" "$unchecked" reset --store "$db" -t t:0,2-3 -t u:1 -t t:3 --to-offset 4 --execute
 expect 0 "$plan
 default t 0 4 5
 default t 2 4 5
-default t 3 4 5" '' reset --store "$db" -t '^t$' --shift-by 1 --execute
+default t 3 4 5" "$unchecked" reset --store "$db" -t '^t$' --shift-by 1 --execute
 printf 'default,t,0,8\ndefault,t,2,5\n' >"$dir/plan.csv"
 expect 0 "$plan
 default t 0 5 8
-default t 2 5 5" '' reset --store "$db" --from-file "$dir/plan.csv" --execute
+default t 2 5 5" "$unchecked" reset --store "$db" --from-file "$dir/plan.csv" --execute
 sql "SELECT partition, from_offset, to_offset, lost_from = lost_to, reason FROM resets
      WHERE topic = 't' ORDER BY id" '0||4|1|reset by the user
 2||4|1|reset by the user
@@ -327,8 +356,9 @@ sql 'PRAGMA integrity_check' ok
 # ---- a sink's offsets stay
 sqlite3 "$db" "INSERT INTO sinks VALUES ('t', 0, 1, 0, 100, NULL)"
 expect 1 "$plan
-default t 0 8 0" 'krc: DIR/krc.db belongs to a sink, which stands where its offsets are: if they '\
-'moved, records would be written twice or left out; replay into another place' \
+default t 0 8 0" "$unchecked
+krc: DIR/krc.db belongs to a sink, which stands where its offsets are: if they moved, records \
+would be written twice or left out; replay into another place" \
     reset --store "$db" -t t:0 --to-offset 0 --execute
 sql "SELECT offset FROM offsets WHERE topic = 't' AND partition = 0" 8
 

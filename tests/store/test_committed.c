@@ -148,10 +148,10 @@ START_TEST(fields_are_quoted_as_kafka_does)
 {
     krc_committed_list *list = krc_committed_new();
     struct krc_committed rows[] = {
-        {"a b", "t-1._x", 0, 4, 1, "m\n\"", 1, -1, {{0}}},
-        {"c,\"d\"", "twenty-four-characters-x", 1, -1, 2, "", 1, -1, {{0}}},
-        {"plain", "twenty-five-characters-xx", 2, -1, 3, NULL, 1, -1, {{0}}},
-        {"plus+", "t", 3, -1, 4, NULL, 1, -1, {{0}}},
+        {"a b", "t-1._x", 0, 4, 1, "m\n\"", 1, -1, {{0}}, false, -1, 0},
+        {"c,\"d\"", "twenty-four-characters-x", 1, -1, 2, "", 1, -1, {{0}}, false, -1, 0},
+        {"plain", "twenty-five-characters-xx", 2, -1, 3, NULL, 1, -1, {{0}}, false, -1, 0},
+        {"plus+", "t", 3, -1, 4, NULL, 1, -1, {{0}}, false, -1, 0},
     };
     for (size_t i = 0; i < 4; i++)
         ck_assert_int_eq(krc_committed_add(list, &rows[i], &error), 0);
@@ -191,8 +191,8 @@ START_TEST(texts_of_others)
     krc_committed_list *list = krc_committed_new();
     struct krc_committed rows[] = {
         {"a\x1b[2J\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\xa1\xc3\xa9", "t", 0, -1, 1, "\xff\x1b", 1, -1,
-         {{0}}},
-        {"b\xff", "t", 0, -1, 2, "\xc3\xa9", 1, -1, {{0}}},
+         {{0}}, false, -1, 0},
+        {"b\xff", "t", 0, -1, 2, "\xc3\xa9", 1, -1, {{0}}, false, -1, 0},
     };
     for (size_t i = 0; i < 2; i++)
         ck_assert_int_eq(krc_committed_add(list, &rows[i], &error), 0);
@@ -233,7 +233,7 @@ START_TEST(csv_on_a_terminal)
     FILE *out = fopen(ptsname(terminal), "w");
     ck_assert_ptr_nonnull(out);
     krc_committed_list *list = krc_committed_new();
-    struct krc_committed row = {"g\x1b[2J\nx", "t", 0, -1, 1, "", 1, -1, {{0}}};
+    struct krc_committed row = {"g\x1b[2J\nx", "t", 0, -1, 1, "", 1, -1, {{0}}, false, -1, 0};
     ck_assert_int_eq(krc_committed_add(list, &row, &error), 0);
     krc_committed_write_csv(list, true, out);
     ck_assert_int_eq(fflush(out), 0);

@@ -216,12 +216,16 @@ static void answer_find_coordinator(const struct broker_request *r,
     response->port = response->error_code == 0 ? 9092 : -1;
 }
 
-static struct krc_offset_fetch_partition tell_committed(struct world_topic *topic, int32_t index)
+static struct krc_offset_fetch_partition tell_committed(const struct broker_request *r,
+                                                        struct world_topic *topic, int32_t index)
 {
+    const struct krc_offset_fetch_request *request = r->frame.body;
     const struct world_partition *p = partition_of(topic, index);
+    bool is_unstable = request->require_stable && p != NULL && p->is_pending;
+    int16_t fault = world_fault(KRC_API_OFFSET_FETCH, index);
     struct krc_offset_fetch_partition told = {
         .index = index,
-        .error_code = world_fault(KRC_API_OFFSET_FETCH, index),
+        .error_code = is_unstable ? KRC_KAFKA_UNSTABLE_OFFSET_COMMIT : fault,
         .metadata = build_text(""),
         .committed_offset = -1,
         .committed_leader_epoch = -1};
@@ -246,7 +250,7 @@ static void answer_all_offsets(const struct broker_request *r,
         to->partitions = take((size_t)topic->count, sizeof *to->partitions);
         for (int32_t i = 0; i < topic->count; i++)
             if (topic->partitions[i].committed >= 0)
-                to->partitions[to->partition_count++] = tell_committed(topic, i);
+                to->partitions[to->partition_count++] = tell_committed(r, topic, i);
     }
 }
 
@@ -273,7 +277,7 @@ static void answer_offset_fetch(const struct broker_request *r,
         to->partitions = take((size_t)from->partition_count, sizeof *to->partitions);
         for (; to->partition_count < from->partition_count; to->partition_count++)
             to->partitions[to->partition_count] =
-                tell_committed(topic, from->partitions[to->partition_count]);
+                tell_committed(r, topic, from->partitions[to->partition_count]);
     }
 }
 

@@ -22,6 +22,7 @@ struct world_partition {
     int64_t committed;      /* by the group; -1: nothing */
     int32_t committed_epoch;
     char committed_text[256]; /* its metadata */
+    bool is_pending;          /* a newer commit is in a transaction that is open */
 };
 
 struct world_topic {

@@ -294,6 +294,27 @@ START_TEST(offsets_that_are_not_stable)
 }
 END_TEST
 
+/* A transaction that nobody ends: whoever waits is told after five seconds, and then every thirty. */
+START_TEST(offsets_that_never_are_stable)
+{
+    char text[1000];
+    p->is_pending = true;
+    read_group();
+    sim_run(4900);
+    ck_assert_int_eq(said("note of "), 0);
+    krc_cluster_describe(&sim.cluster, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "; the committed offset of t-0 is pending in a transaction"));
+    sim_run(60000);
+    ck_assert_int_eq(said("note of "), 2);
+    ck_assert_ptr_nonnull(strstr(sim.noted, "of t-0 is pending in a transaction that is still open"));
+    p->is_pending = false;
+    sim_run(5000);
+    ck_assert_int_eq(readers.records, 5);
+    krc_cluster_describe(&sim.cluster, text, sizeof text);
+    ck_assert_ptr_null(strstr(text, "pending"));
+}
+END_TEST
+
 START_TEST(a_group_that_we_may_not_read)
 {
     world_fail(KRC_API_FIND_COORDINATOR, -1, KRC_KAFKA_GROUP_AUTHORIZATION_FAILED, 9);
@@ -343,6 +364,7 @@ int main(void)
         the_coordinator_loads,
         the_coordinator_is_another_one,
         offsets_that_are_not_stable,
+        offsets_that_never_are_stable,
         a_group_that_we_may_not_read,
         offsets_that_we_may_not_read,
         the_coordinator_goes,
