@@ -246,16 +246,30 @@ static bool has_room(const struct krc_cluster *cluster, const struct krc_session
                              cluster->settings.buffered_max_bytes);
 }
 
-/* When the answer would be there if the broker were not asked to wait for longer than was set. */
-static int64_t usual_end(const struct krc_session *session)
-{
-    return session->sent_at_ms + session->cluster->settings.fetch_max_wait_ms;
-}
-
 static bool is_asked_for(const struct krc_remote *r, const struct krc_session *session)
 {
     return r->session == session && r->in_flight && r->sent_turn == r->turn &&
            r->sent_offset == next_offset(r);
+}
+
+bool krc_remote_expects_more(struct krc_remote *r)
+{
+    int64_t stable = r->pieces[0].last_stable_offset;
+    if (r->piece_count != 1 || (stable >= 0 && next_offset(r) >= stable) || !is_fetchable(r))
+        return false;
+    struct krc_node *node = node_of(r);
+    if (node == NULL)
+        return false;
+    const struct krc_session *session = &node->session;
+    return session->in_flight ? is_asked_for(r, session)
+                              : !krc_backoff_waits(r->cluster, &session->backoff) &&
+                                    has_room(r->cluster, session);
+}
+
+/* When the answer would be there if the broker were not asked to wait for longer than was set. */
+static int64_t usual_end(const struct krc_session *session)
+{
+    return session->sent_at_ms + session->cluster->settings.fetch_max_wait_ms;
 }
 
 /* Something else is to be fetched while the broker waits for longer than was set: a connection is

@@ -346,7 +346,7 @@ void krc_session_fetched(void *arg, const struct krc_answer *answer)
     }
     go_on(session, response->session_id);
     for (size_t i = 0; i < session->count; i++) {
-        session->members[i]->in_flight = false;
+        krc_remote_answered(session->members[i]);
         session->members[i]->told = false;
     }
     take_response(session, response, answer->frame);

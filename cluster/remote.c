@@ -196,6 +196,14 @@ const char *krc_remote_broker(const struct krc_remote *remote)
     return cluster->text;
 }
 
+void krc_remote_answered(struct krc_remote *remote)
+{
+    remote->in_flight = false;
+    if (remote->awaited)
+        krc_remote_ready(remote);
+    remote->awaited = false;
+}
+
 /* ---- News ----------------------------------------------------------------------------------- */
 
 /* What the old leader sent, or answered, may not be in the new one's log. */

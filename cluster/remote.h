@@ -45,6 +45,7 @@ struct krc_remote {
     struct krc_session *session; /* it is a member of; NULL */
     bool in_flight;              /* in the fetch that the session waits for */
     bool told;                   /* the answer speaks of it */
+    bool awaited;                /* its reader waits for that answer */
     uint32_t sent_turn;
     int64_t sent_offset;
     int32_t sent_epoch, sent_max_bytes;
@@ -101,6 +102,10 @@ void krc_remote_wait(struct krc_remote *remote);
 /* The same, but at once the first time: the answer says where, or how, to fetch it. */
 void krc_remote_repeat(struct krc_remote *remote);
 
+/* Whether more is to come behind the piece at hand, with an answer that is on its way or about to
+ * be asked for. */
+bool krc_remote_expects_more(struct krc_remote *remote);
+
 /* A paused partition is not fetched. */
 void krc_remote_pause(struct krc_remote *remote, bool paused);
 
@@ -116,6 +121,9 @@ int krc_remote_explain(const struct krc_remote *remote, krc_error *error);
 const char *krc_remote_broker(const struct krc_remote *remote);
 
 /* ---- Between the room's files -------------------------------------------------------------- */
+
+/* The fetch that it was in is over. */
+void krc_remote_answered(struct krc_remote *remote);
 
 /* Its leader, or its topic, is another one. */
 void krc_remote_led_anew(struct krc_remote *remote);

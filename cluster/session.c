@@ -14,7 +14,7 @@ void krc_session_reset(struct krc_session *session, int32_t id)
 {
     for (size_t i = 0; i < session->count; i++) {
         session->members[i]->session = NULL;
-        session->members[i]->in_flight = false;
+        krc_remote_answered(session->members[i]);
     }
     session->count = 0;
     session->forgotten_count = 0;
@@ -82,7 +82,7 @@ void krc_session_leave(struct krc_session *session, struct krc_remote *remote)
     for (; at < session->count; at++)
         session->members[at] = session->members[at + 1];
     remote->session = NULL;
-    remote->in_flight = false;
+    krc_remote_answered(remote);
     if (session->id != 0 && krc_session_forget(session, remote) < 0)
         krc_session_reset(session, session->id);
 }

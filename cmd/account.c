@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <krc-tools.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -43,6 +44,64 @@ static int print_table(const struct cmd_account *accounts, size_t count, krc_err
     return rc;
 }
 
+/* ---- Transactions that were decided wrongly -------------------------------------------------- */
+
+/* Kept until the end, beside what the accounts say. */
+struct misjudged {
+    char *topic;
+    int32_t partition;
+    int64_t from, marker;
+};
+
+static struct {
+    struct misjudged *list;
+    size_t count, left_out;
+} misjudged;
+
+static void note_misjudged(const struct krc_event *event)
+{
+    enum { MOST = 10000 };
+    struct misjudged *list =
+        misjudged.count >= MOST
+            ? NULL
+            : realloc(misjudged.list, (misjudged.count + 1) * sizeof *list);
+    if (list != NULL)
+        misjudged.list = list;
+    char *topic = list == NULL ? NULL : strdup(event->topic);
+    misjudged.left_out += topic == NULL;
+    if (topic != NULL)
+        list[misjudged.count++] = (struct misjudged){.topic = topic,
+                                                     .partition = event->partition,
+                                                     .from = event->from,
+                                                     .marker = event->to};
+}
+
+static void print_misjudged(void)
+{
+    for (size_t i = 0; i < misjudged.count; i++) {
+        const struct misjudged *m = &misjudged.list[i];
+        cmd_say("%s-%" PRId32 ": misjudged: a transaction from offset %" PRId64
+                " on, by its marker at %" PRId64, m->topic, m->partition, m->from, m->marker);
+    }
+    if (misjudged.left_out > 0)
+        cmd_say("misjudged: %zu more transactions", misjudged.left_out);
+}
+
+static void print_misjudged_json(void)
+{
+    fputs(",\"misjudged\":[", stderr);
+    for (size_t i = 0; i < misjudged.count; i++) {
+        const struct misjudged *m = &misjudged.list[i];
+        fputs(i == 0 ? "{\"topic\":" : ",{\"topic\":", stderr);
+        krc_write_json_string(m->topic, stderr);
+        fprintf(stderr, ",\"partition\":%" PRId32 ",\"from\":%" PRId64 ",\"marker\":%" PRId64 "}",
+                m->partition, m->from, m->marker);
+    }
+    fputc(']', stderr);
+}
+
+/* ---- Accounts --------------------------------------------------------------------------------- */
+
 static void print_json(const struct cmd_account *accounts, size_t count)
 {
     int64_t numbers[NUMBERS];
@@ -56,7 +115,10 @@ static void print_json(const struct cmd_account *accounts, size_t count)
             fprintf(stderr, ",\"%s\":%" PRId64, names[i], numbers[i]);
         fputc('}', stderr);
     }
-    fputs("]}\n", stderr);
+    fputc(']', stderr);
+    if (misjudged.count > 0)
+        print_misjudged_json();
+    fputs("}\n", stderr);
 }
 
 bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account *accounts,
@@ -68,6 +130,8 @@ bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account
         print_json(accounts, count);
     else if (!source->quiet && count > 0 && print_table(accounts, count, &error) < 0)
         cmd_fail(&error);
+    if (!source->account_json)
+        print_misjudged();
     for (size_t n = 0; n < count; n++)
         lossy |= accounts[n].account.lost > 0 || accounts[n].account.skipped > 0;
     return lossy;
@@ -81,6 +145,7 @@ static bool is_lossy(enum krc_event_type type)
     case KRC_EVENT_SKIPPED:
     case KRC_EVENT_TRUNCATED:
     case KRC_EVENT_RECREATED:
+    case KRC_EVENT_MISJUDGED:
         return true;
     default:
         return false;
@@ -111,6 +176,8 @@ static bool is_repeated(const struct krc_event *event)
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event)
 {
     bool lossy = is_lossy(event->type);
+    if (event->type == KRC_EVENT_MISJUDGED)
+        note_misjudged(event);
     bool wanted = event->type == KRC_EVENT_CAUGHT_UP ? source->chatty : lossy || !source->quiet;
     wanted = wanted && !is_repeated(event);
     if (wanted && event->partition >= 0)

@@ -14,7 +14,7 @@ struct cmd_account {
 };
 
 /* Tells an event in one line, unless it is a note that is not wanted.  True: offsets were lost or
- * skipped, or the position was reset. */
+ * skipped, the position was reset, or a transaction was decided wrongly. */
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event);
 
 /* Tells the notes that a handle has, unless they are not wanted; and closes it, too. */

@@ -181,6 +181,7 @@ static int fetch_item(struct krc_logsource *source, int64_t position, int64_t un
     item->from = item->to = position;
     item->batch.bytes = NULL;
     item->epoch = -1;
+    item->is_misjudged = false;
     if (position != source->expected) {
         if (position < source->log->log_start_offset || position > source->log_end) {
             item->type = KRC_ITEM_OUT_OF_RANGE;

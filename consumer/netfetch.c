@@ -23,7 +23,7 @@ static void begin_piece(struct krc_netsource *s, const struct krc_piece *piece)
                            offsetof(struct krc_fetch_aborted, first_offset),
                    "the wire's list is the filter's");
     s->piece = piece->records.data;
-    krc_aborted_begin(&s->aborted, (struct krc_aborted *)(void *)piece->aborted,
+    krc_aborted_begin(&s->fates.aborted, (struct krc_aborted *)(void *)piece->aborted,
                       (size_t)piece->aborted_count);
 }
 
@@ -36,8 +36,6 @@ static void pass(struct krc_piece *piece, int32_t size)
 /* The batch is done with.  Its frame is held until the next fetch. */
 static void finish_batch(struct krc_netsource *s, struct krc_piece *piece)
 {
-    if (s->header.control)
-        krc_aborted_marker(&s->aborted, s->header.producer_id, s->header.base_offset);
     pass(piece, s->header.size);
     s->piece = piece->records.data;
     s->bytes = NULL;
@@ -73,6 +71,9 @@ static int have_batch(struct krc_netsource *s, int64_t position, krc_error *erro
             continue;
         }
         if (rc > 0 && s->header.last_offset < position) {
+            if (s->header.control)
+                krc_aborted_marker(&s->fates.aborted, s->header.producer_id,
+                                   s->header.base_offset);
             finish_batch(s, piece);
             continue;
         }
@@ -160,11 +161,7 @@ int krc_net_fate(struct krc_source *source, const struct krc_batch_header *heade
                 enum krc_txn_fate *fate, krc_error *error)
 {
     struct krc_netsource *s = krc_netsource_of(source);
-    (void)error;
-    *fate = krc_aborted_drops(&s->aborted, header->producer_id, header->last_offset)
-                ? KRC_TXN_ABORTED
-                : KRC_TXN_COMMITTED;
-    return KRC_OK;
+    return krc_net_fates_of(&s->fates, s->remote, header, fate, error);
 }
 
 /* Nothing at or beyond the last stable offset is delivered, whatever a broker sends. */
@@ -238,6 +235,15 @@ static int wait(struct krc_netsource *s, struct krc_item *item, krc_error *error
     return KRC_ANSWERED;
 }
 
+/* A marker that was taken as such. */
+static void note_marker(struct krc_netsource *s, struct krc_item *item)
+{
+    int type;
+    if (item->type == KRC_ITEM_PASSED && item->fate == KRC_CONTROL && s->header.transactional &&
+        krc_batch_control_type(s->bytes, &s->header, &type, NULL) == KRC_OK && type <= 1)
+        krc_net_fates_marker(&s->fates, item, type == 1);
+}
+
 static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_item *item,
                 krc_error *error)
 {
@@ -251,6 +257,13 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
         item->type = KRC_ITEM_WAIT;
         return KRC_NOT_YET;
     }
+    bool awaits = false;
+    if (krc_net_committed(s))
+        KRC_TRY(krc_net_fates_await(&s->fates, s->remote, &s->header, &awaits, error));
+    if (awaits) {
+        item->type = KRC_ITEM_WAIT;
+        return KRC_NOT_YET;
+    }
     struct krc_batch_view view = {
         .header = s->header, .bytes = s->bytes, .chunk = &piece->frame->chunk};
     bool taken = false;
@@ -260,6 +273,7 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
     s->frame = piece->frame;
     krc_frame_hold(s->frame);
     s->compacted = s->compacted || krc_shows_compaction(&view.header);
+    note_marker(s, item);
     finish_batch(s, piece);
     if (piece->records.len == 0)
         end_piece(s, item->to);
@@ -273,6 +287,7 @@ static void heed_changes(struct krc_netsource *s)
         return;
     s->piece = s->bytes = NULL;
     s->turn = s->remote->turn;
+    krc_net_fates_discard(&s->fates);
 }
 
 /* The end that was asked for is reached; a position behind it may be out of range, which only a

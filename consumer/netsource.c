@@ -213,12 +213,18 @@ static bool settled(const struct krc_source *source)
 static bool remark(const struct krc_source *source, int i, int64_t *from, char *text, size_t size)
 {
     const struct krc_netsource *s = net_of(source);
-    if (i > 0 || !s->told_refused)
-        return false;
     *from = s->remote->log_start_offset;
+    if (i == 0 && s->told_refused) {
+        snprintf(text, size,
+                 "the broker does not tell the topic's cleanup.policy: gaps between batches count "
+                 "as absent, and some may be losses");
+        return true;
+    }
+    if (i != s->told_refused || s->fates.unlisted == 0)
+        return false;
     snprintf(text, size,
-             "the broker does not tell the topic's cleanup.policy: gaps between batches count as "
-             "absent, and some may be losses");
+             "the broker's list of aborted transactions lacked some: by their markers, %llu batches "
+             "are aborted, and they were left out", (unsigned long long)s->fates.unlisted);
     return true;
 }
 
@@ -236,6 +242,7 @@ static void moved(struct krc_source *source)
     s->caught_up_at = -1;
     s->asks_end = false;
     s->fetched = false;
+    krc_net_fates_forget(&s->fates);
     krc_remote_ready(s->remote);
 }
 
@@ -247,12 +254,14 @@ static void reset(struct krc_source *source)
         s->end = -1;
     s->caught_up_at = -1;
     s->fetched = false;
+    krc_net_fates_forget(&s->fates);
 }
 
 static void close_source(struct krc_source *source)
 {
     struct krc_netsource *s = krc_netsource_of(source);
     krc_frame_drop(s->frame);
+    krc_net_fates_free(&s->fates);
     krc_remote_close(s->remote);
     free(s);
 }
@@ -294,6 +303,7 @@ int krc_netsource_new(struct krc_source **source, struct krc_cluster *cluster,
         .caught_up_at = -1,
         .range_start = -1,
     };
+    krc_net_fates_init(&s->fates);
     int rc = krc_remote_open(&s->remote, cluster, topic, partition, owner, error);
     if (rc < 0) {
         free(s);

@@ -5,8 +5,8 @@
 #define KRC_CONSUMER_NETSOURCE_H
 
 #include "cluster/cluster.h"
+#include "consumer/net_fates.h"
 #include "consumer/source.h"
-#include "txnfilter/aborted.h"
 
 struct krc_netsource {
     struct krc_source base;
@@ -20,8 +20,8 @@ struct krc_netsource {
     bool asks_end;       /* no record has such a time: the end is asked for */
     int64_t range_start; /* the first half of a range's answer; -1: not there */
     struct krc_frame *frame; /* that the batch handed out last lies in */
-    const uint8_t *piece;    /* the piece that `aborted` is of: where its batches begin */
-    struct krc_aborted_list aborted;
+    const uint8_t *piece;    /* the piece that `fates.aborted` is of: where its batches begin */
+    struct krc_net_fates fates;
     struct krc_batch_header header; /* of the batch in hand */
     const uint8_t *bytes;           /* NULL: none in hand */
 };

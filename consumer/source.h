@@ -37,7 +37,9 @@ struct krc_item {
     int32_t count;               /* RECORDS: of those in [from, to) */
     int64_t delivered;           /* RECORDS: the offsets they have: Kafka 0.7 gives one to a set */
     int32_t epoch;               /* leader epoch there, -1: none */
-    char why[512];               /* PASSED as lost or skipped: a sentence */
+    bool is_misjudged;           /* PASSED as control: a marker that shows that its transaction, */
+    int64_t misjudged_from;      /* from here on, was delivered though aborted, or left out */
+    char why[512];               /* PASSED as lost or skipped, or a misjudged one: a sentence */
 };
 
 /* A committed offset that reading is to go on from. */

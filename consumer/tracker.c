@@ -100,6 +100,8 @@ static void tell_passed(struct krc_tracker *t, const struct krc_item *item)
     else if (item->fate == KRC_SKIPPED)
         tell(t, KRC_EVENT_SKIPPED, item->from, item->to, "skipped up to offset %lld: %s",
              (long long)item->to, item->why);
+    else if (item->is_misjudged)
+        tell(t, KRC_EVENT_MISJUDGED, item->misjudged_from, item->from, "%s", item->why);
 }
 
 /* Once at each place. */

@@ -557,7 +557,11 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
     X(KRC_EVENT_ASSIGNED, "assigned")   /* a partition that was found while it runs, or that the
                                            group gives */                                      \
     X(KRC_EVENT_REVOKED, "revoked")     /* the group gives the partition to another member */  \
-    X(KRC_EVENT_FENCED, "fenced")       /* it has: the partition is not ours any more */
+    X(KRC_EVENT_FENCED, "fenced")       /* it has: the partition is not ours any more */       \
+    X(KRC_EVENT_MISJUDGED, "misjudged") /* a transaction's marker, at `to`, shows that its records
+                                           from `from` on were delivered though it was aborted, or
+                                           left out though it was committed: the broker's list of
+                                           aborted transactions is wrong */
 
 enum krc_event_type {
 #define KRC_EVENT_ENUM(name, text) name,
