@@ -8,6 +8,15 @@
 
 static const struct krc_source_ops ops;
 
+/* One segment that was named by itself is no whole log. */
+static int64_t kept_to(const struct krc_log_place *place)
+{
+    if (place->file != NULL)
+        return -1;
+    return place->high_watermark > place->recovery_point ? place->high_watermark
+                                                         : place->recovery_point;
+}
+
 int krc_logsource_open(struct krc_logsource *source, const struct krc_log_place *place,
                        const krc_config *config, struct krc_codecs *codecs, krc_error *error)
 {
@@ -26,7 +35,11 @@ int krc_logsource_open(struct krc_logsource *source, const struct krc_log_place 
     krc_lookahead_init(&source->ahead, source->log, config->skip_corrupt);
     int rc = krc_reader_open(&source->reader, source->log, config->max_message_bytes, error);
     if (rc >= 0)
-        rc = krc_log_find_end(source->log, &source->log_end, error);
+        rc = krc_log_find_batch_end(source->log, &source->batch_end, error);
+    source->log_end = rc >= 0 && source->batch_end > source->log->log_start_offset
+                          ? source->batch_end
+                          : source->log->log_start_offset;
+    source->kept_to = kept_to(place);
     if (rc < 0)
         krc_logsource_close(source);
     return rc;
@@ -97,6 +110,32 @@ static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to
     return KRC_ANSWERED;
 }
 
+/* A log folder's end is the end as it is. */
+static int64_t until_of(const struct krc_source *source)
+{
+    return source->until == KRC_LATEST ? KRC_NO_END : source->until;
+}
+
+/* Whether the log ends before an offset that it had, and that matters: a broker that stopped cleanly
+ * has written all, and else the end may be a copy's; but who asks for more is told. */
+static bool is_end_missing(const struct krc_logsource *s, int64_t until)
+{
+    bool is_asked_for = until != KRC_NO_END && until > s->log_end;
+    return s->kept_to > s->log_end && (is_asked_for || s->log->place->stopped_cleanly);
+}
+
+static void pass_missing_end(struct krc_logsource *s, struct krc_item *item, int64_t to)
+{
+    const struct krc_log_place *place = s->log->place;
+    krc_set_passed(item, to, KRC_LOST);
+    s->told_end = true;
+    snprintf(item->why, sizeof item->why,
+             "offsets %lld to %lld are in no file of %s, and by the checkpoint of its %s the log had "
+             "them: its last segment is missing, or was cut",
+             (long long)item->from, (long long)to - 1, place->folder,
+             place->high_watermark >= to ? "high watermark" : "recovery point");
+}
+
 /* No batch follows.  An empty last segment begins where the log ends; otherwise it ends here,
  * wherever damage made it seem to end. */
 static int pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t until,
@@ -106,7 +145,9 @@ static int pass_to_end(struct krc_logsource *s, struct krc_item *item, int64_t u
     int64_t base = log->segment_count > 0 ? log->segments[log->segment_count - 1].base_offset : 0;
     s->log_end = base > item->from ? base : item->from;
     if (item->from < s->log_end)
-        KRC_TRY(pass_gap(&s->base, item, krc_least(s->log_end, until), error));
+        return pass_gap(&s->base, item, krc_least(s->log_end, until), error);
+    if (is_end_missing(s, until))
+        pass_missing_end(s, item, krc_least(s->kept_to, until));
     return KRC_OK;
 }
 
@@ -158,6 +199,12 @@ static void count_beyond_high_watermark(struct krc_logsource *s, const struct kr
             &item->records, mark > item->from ? mark : item->from, item->to);
 }
 
+/* Where what is missing counts as lost, a position in it is in range. */
+static int64_t known_end(const struct krc_logsource *s)
+{
+    return is_end_missing(s, until_of(&s->base)) ? s->kept_to : s->log_end;
+}
+
 /* The batch in hand reaches the position: what is it? */
 static int take_batch(struct krc_logsource *s, int64_t until, struct krc_buffer *scratch,
                       struct krc_item *item, krc_error *error)
@@ -183,7 +230,7 @@ static int fetch_item(struct krc_logsource *source, int64_t position, int64_t un
     item->epoch = -1;
     item->is_misjudged = false;
     if (position != source->expected) {
-        if (position < source->log->log_start_offset || position > source->log_end) {
+        if (position < source->log->log_start_offset || position > known_end(source)) {
             item->type = KRC_ITEM_OUT_OF_RANGE;
             return KRC_OK;
         }
@@ -282,6 +329,19 @@ static int search_time(struct krc_logsource *s, int64_t timestamp_ms, int64_t *o
     return KRC_OK;
 }
 
+/* A record behind a hole: what is missing may have been of that time, and is counted. */
+static int include_hole(struct krc_logsource *s, int64_t *offset, krc_error *error)
+{
+    struct krc_log_batch before;
+    int rc = krc_logsource_batch_at(s, *offset - 1, &before, error);
+    if (rc == KRC_E_CORRUPT && s->base.config->skip_corrupt)
+        return KRC_OK;
+    KRC_TRY(rc);
+    if (before.header.base_offset < *offset)
+        return KRC_OK;
+    return krc_log_end_before(s->log, *offset, offset, error);
+}
+
 int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, int64_t *offset,
                             krc_error *error)
 {
@@ -292,6 +352,8 @@ int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, 
     *offset = -1;
     int rc = search_time(source, timestamp_ms, offset, &scratch, error);
     krc_buffer_free(&scratch);
+    if (rc >= 0 && *offset > source->log->log_start_offset && !source->compacted)
+        rc = include_hole(source, offset, error);
     if (*offset < 0 || *offset > end)
         *offset = end;
     return rc;
@@ -331,7 +393,7 @@ static int range(struct krc_source *source, int64_t position, int64_t *start, in
     struct krc_logsource *s = krc_logsource_of(source);
     (void)position, (void)error;
     *start = s->log->log_start_offset;
-    *end = s->log_end;
+    *end = known_end(s);
     return KRC_ANSWERED;
 }
 
@@ -346,12 +408,6 @@ static int where(struct krc_source *source, enum krc_ask ask, int64_t timestamp_
     else
         *offset = s->log->log_start_offset;
     return KRC_ANSWERED;
-}
-
-/* A log folder's end is the end as it is. */
-static int64_t until_of(const struct krc_source *source)
-{
-    return source->until == KRC_LATEST ? KRC_NO_END : source->until;
 }
 
 static int fetch(struct krc_source *source, int64_t position, bool settled,
@@ -388,24 +444,56 @@ static bool settled(const struct krc_source *source)
     return s->settled && !s->base.config->read_uncommitted;
 }
 
-static bool remark(const struct krc_source *source, int i, int64_t *from, char *text, size_t size)
+static bool remark_tail(const struct krc_logsource *s, int64_t *from, char *text, size_t size)
 {
-    const struct krc_logsource *s = log_of(source);
-    const char *tail = krc_reader_tail(s->reader);
-    bool has_tail = tail[0] != '\0';
-    if (i == 0 && has_tail) {
-        *from = s->log_end;
-        snprintf(text, size, "%s", tail);
-        return true;
-    }
-    if (i != has_tail || s->beyond_high_watermark == 0)
-        return false;
+    *from = s->log_end;
+    snprintf(text, size, "%s", krc_reader_tail(s->reader));
+    return text[0] != '\0';
+}
+
+static bool remark_beyond_high_watermark(const struct krc_logsource *s, int64_t *from, char *text,
+                                         size_t size)
+{
     *from = s->log->place->high_watermark;
     snprintf(text, size,
              "%lld records lie at or beyond the checkpointed high watermark %lld: the broker may "
              "not have shown them to consumers yet (--until hwm stops before them)",
              (long long)s->beyond_high_watermark, (long long)*from);
-    return true;
+    return s->beyond_high_watermark > 0;
+}
+
+static bool remark_missing_end(const struct krc_logsource *s, int64_t *from, char *text, size_t size)
+{
+    *from = s->log_end;
+    snprintf(text, size,
+             "the log ends at offset %lld, and by its checkpoints it had offsets up to %lld: the "
+             "last segment is missing or was cut, or the checkpoints are newer than the rest of a "
+             "copy (--until hwm counts them as lost)",
+             (long long)s->log_end, (long long)s->kept_to);
+    return s->kept_to > s->log_end && !s->told_end;
+}
+
+static bool remark_below_start(const struct krc_logsource *s, int64_t *from, char *text, size_t size)
+{
+    int64_t start = s->log->log_start_offset;
+    int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : s->batch_end;
+    *from = first;
+    snprintf(text, size,
+             "the checkpointed log start offset %lld lies beyond the log's end: offsets %lld to "
+             "%lld are there, and are deleted ones by that checkpoint, so they are not read "
+             "(without log-start-offset-checkpoint beside the folder, they are)",
+             (long long)start, (long long)first, (long long)s->batch_end - 1);
+    return s->batch_end < start && first < s->batch_end;
+}
+
+static bool remark(const struct krc_source *source, int i, int64_t *from, char *text, size_t size)
+{
+    static bool (*const remarks[])(const struct krc_logsource *, int64_t *, char *, size_t) = {
+        remark_tail, remark_below_start, remark_missing_end, remark_beyond_high_watermark};
+    for (size_t k = 0; k < sizeof remarks / sizeof *remarks; k++)
+        if (remarks[k](log_of(source), from, text, size) && i-- == 0)
+            return true;
+    return false;
 }
 
 static void close_source(struct krc_source *source)

@@ -81,11 +81,18 @@ int krc_walker_resync(struct krc_walker *walker, struct krc_damage *damage,
  * cursor has returned 0. */
 const char *krc_reader_tail(const struct krc_reader *reader);
 
-/* The log end offset: from the last index entry that holds, else the last segment's start, on. */
+/* The log end offset: from the last index entry that holds, else the last segment's start, on.  Not
+ * below the log start offset: the second one is where the batches end. */
 int krc_log_find_end(const struct krc_log *log, int64_t *end, krc_error *error) KRC_MUST_USE;
+int krc_log_find_batch_end(const struct krc_log *log, int64_t *end, krc_error *error) KRC_MUST_USE;
+
+/* The end of the last batch that begins below `base`, where another one begins; the log start
+ * offset where there is none. */
+int krc_log_end_before(const struct krc_log *log, int64_t base, int64_t *end,
+                       krc_error *error) KRC_MUST_USE;
 
 /* The first batch whose maximum timestamp is at or after `timestamp_ms`: moves the reader there.
- * Goes segment by segment with the .timeindex, whose entries are checked against their batches.
+ * Walks all headers before it.
  * KRC_E_CORRUPT: a broken place on the way, where it might have been; the reader stays there. */
 int krc_reader_seek_time(struct krc_reader *reader, int64_t timestamp_ms,
                          krc_error *error) KRC_MUST_USE;

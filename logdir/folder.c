@@ -77,6 +77,7 @@ static struct krc_log_place *append(struct krc_log_places *places, krc_error *er
     *place = (struct krc_log_place){
         .log_start_offset = -1,
         .high_watermark = -1,
+        .recovery_point = -1,
         .cleaned_to = -1,
     };
     return place;
@@ -197,20 +198,28 @@ static int read_checkpoint(const char *folder, const char *name, struct family *
     return rc < 0 ? rc : KRC_OK;
 }
 
+static bool has_file(const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &st) == 0;
+}
+
 static int read_cluster(const char *folder, struct family *family, krc_error *error)
 {
     struct krc_buffer text = {0};
-    char path[PATH_MAX], cluster[sizeof family->list->cluster_id] = "";
+    char cluster[sizeof family->list->cluster_id] = "";
     int rc = krc_load_file(folder, "meta.properties", &text, error);
     if (rc == 1)
         krc_meta_properties_cluster((const char *)text.data, text.len, cluster, sizeof cluster);
     krc_buffer_free(&text);
-    struct stat st;
-    snprintf(path, sizeof path, "%s/.kafka_cleanshutdown", folder);
-    bool clean = stat(path, &st) == 0;
+    bool clean = has_file(folder, ".kafka_cleanshutdown");
+    bool remote = has_file(folder, "remote-log-index-cache");
     for (size_t i = 0; i < family->count; i++) {
         memcpy(family->list[i].cluster_id, cluster, sizeof cluster);
         family->list[i].stopped_cleanly = clean;
+        family->list[i].has_remote_storage = remote;
     }
     return rc < 0 ? rc : KRC_OK;
 }
@@ -224,6 +233,7 @@ static int read_broker_files(const char *folder, struct krc_log_place *list, siz
     } checkpoints[] = {
         {"log-start-offset-checkpoint", offsetof(struct krc_log_place, log_start_offset)},
         {"replication-offset-checkpoint", offsetof(struct krc_log_place, high_watermark)},
+        {"recovery-point-offset-checkpoint", offsetof(struct krc_log_place, recovery_point)},
         {"cleaner-offset-checkpoint", offsetof(struct krc_log_place, cleaned_to)},
     };
     struct family family = {list, count, 0};
@@ -237,14 +247,6 @@ static int read_broker_files(const char *folder, struct krc_log_place *list, siz
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
-
-static bool has_file(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return stat(path, &st) == 0;
-}
 
 /* 1: a folder with segments in it, or with the files that lie beside segments. */
 static int is_partition(const char *folder, krc_error *error)

@@ -23,7 +23,9 @@ struct krc_log_place {
     int64_t high_watermark;    /* replication-offset-checkpoint; -1: not listed */
     int64_t cleaned_to;        /* cleaner-offset-checkpoint; -1: not listed, so never compacted
                                   as far as that file knows */
+    int64_t recovery_point;    /* recovery-point-offset-checkpoint; -1: not listed */
     bool stopped_cleanly;      /* .kafka_cleanshutdown is there */
+    bool has_remote_storage;   /* remote-log-index-cache is there: the broker tiers some topics */
 };
 
 struct krc_log_places {

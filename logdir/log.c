@@ -133,14 +133,18 @@ static int read_epochs(struct krc_log *log, krc_error *error)
     return rc;
 }
 
-/* The checkpoint's, which a single file may lie behind; else the first segment's base. */
+/* The larger one of the checkpoint's and the first segment's base, as Kafka has it: a broker that
+ * runs, or was killed, has deleted segments since it wrote the checkpoint.  Only what lies in remote
+ * storage begins below the first segment. */
 static int64_t log_start(const struct krc_log *log)
 {
-    int64_t start = log->place->log_start_offset;
-    if (log->segment_count > 0 &&
-        (start < 0 || (log->place->file != NULL && start < log->segments[0].base_offset)))
+    const struct krc_log_place *place = log->place;
+    int64_t start = place->log_start_offset < 0 ? 0 : place->log_start_offset;
+    bool is_remote = place->file == NULL && place->log_start_offset >= 0 &&
+                     (place->has_remote_storage || place->stopped_cleanly);
+    if (log->segment_count > 0 && start < log->segments[0].base_offset && !is_remote)
         return log->segments[0].base_offset;
-    return start < 0 ? 0 : start;
+    return start;
 }
 
 int krc_log_open(struct krc_log **out, const struct krc_log_place *place, bool format_07,

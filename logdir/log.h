@@ -25,7 +25,8 @@ struct krc_log {
     size_t segment_count;
     struct krc_epoch_start *epochs; /* leader-epoch-checkpoint, rising in both */
     size_t epoch_count;
-    int64_t log_start_offset; /* the checkpoint's, or the first segment's base */
+    int64_t log_start_offset; /* the checkpoint's, or the first segment's base: the larger, but
+                                 with remote storage the checkpoint's */
 };
 
 /* `place` must outlive the log.  Ignores .deleted, .cleaned, .swap files and whatever is not

@@ -3,8 +3,7 @@
  *
  * An index file may be missing, stale, torn, padded with zeros, or lie.  Nothing of it is believed:
  * an .index entry is used if a good batch lies where it points to that begins at or below the
- * offset sought; a .timeindex entry if the batch that holds its offset has its timestamp.
- * Otherwise the segment is walked from its start.
+ * offset sought.  Otherwise the segment is walked from its start.
  */
 #include "logdir/stand.h"
 
@@ -161,103 +160,80 @@ int krc_walker_seek(struct krc_walker *walker, int64_t offset, krc_error *error)
     return broken < 0 ? broken : KRC_OK;
 }
 
-int krc_log_find_end(const struct krc_log *log, int64_t *end, krc_error *error)
+int krc_log_find_batch_end(const struct krc_log *log, int64_t *end, krc_error *error)
 {
     struct krc_walker *walker;
     KRC_TRY(krc_walker_open(&walker, log, error));
     int rc = krc_walker_seek(walker, INT64_MAX, error);
     *end = walker->at.last_offset + 1;
+    krc_walker_close(walker);
+    return rc;
+}
+
+int krc_log_find_end(const struct krc_log *log, int64_t *end, krc_error *error)
+{
+    int rc = krc_log_find_batch_end(log, end, error);
     if (*end < log->log_start_offset)
         *end = log->log_start_offset;
-    krc_walker_close(walker);
     return rc;
 }
 
 /* ---- By time ------------------------------------------------------------------------------- */
 
-static bool before_time(const uint8_t *entry, int64_t base, int64_t timestamp_ms)
-{
-    return krc_timeindex_entry(entry, 0, base).timestamp_ms < timestamp_ms;
-}
-
-/* The last entry before `timestamp_ms`; false where there is none, or it does not rise from and to
- * its neighbours. */
-static bool time_hint(const struct krc_log *log, size_t segment, int64_t timestamp_ms,
-                      struct krc_timeindex_entry *hint)
-{
-    struct index index;
-    uint8_t entry[KRC_TIMEINDEX_ENTRY];
-    if (!index_open(&index, log, segment, ".timeindex", KRC_TIMEINDEX_ENTRY))
-        return false;
-    int64_t i = index_find(&index, before_time, timestamp_ms);
-    bool good = i >= 0 && index_read(&index, i, entry);
-    if (good)
-        *hint = krc_timeindex_entry(entry, 0, index.base);
-    if (good && i > 0) {
-        good = index_read(&index, i - 1, entry);
-        struct krc_timeindex_entry before = krc_timeindex_entry(entry, 0, index.base);
-        good = good && before.timestamp_ms < hint->timestamp_ms && before.offset < hint->offset;
-    }
-    if (good && i + 1 < index.entries && index_read(&index, i + 1, entry))
-        good = krc_timeindex_entry(entry, 0, index.base).offset > hint->offset;
-    close(index.fd);
-    return good;
-}
-
-/* Moves past what the .timeindex shows to be older: to the batch of its last older entry. */
-static int use_time_hint(struct krc_walker *walker, size_t segment, int64_t timestamp_ms,
-                         krc_error *error)
-{
-    struct krc_timeindex_entry hint;
-    struct krc_log_batch batch;
-    if (time_hint(walker->at.log, segment, timestamp_ms, &hint)) {
-        KRC_TRY(krc_walker_seek(walker, hint.offset, error));
-        int rc = krc_walker_next(walker, &batch, error);
-        if (rc < 0 && rc != KRC_E_CORRUPT)
-            return rc;
-        if (rc == 1 && batch.segment == segment && batch.header.base_offset <= hint.offset &&
-            batch.header.max_timestamp == hint.timestamp_ms)
-            return KRC_OK;
-    }
-    krc_stand_move_to_segment(&walker->at, segment);
-    return KRC_OK;
-}
-
-/* Walks on in the segment where the walker stands: 1 and in front of the batch, or 0. */
-static int walk_to_time(struct krc_walker *walker, int64_t timestamp_ms, krc_error *error)
-{
-    struct krc_stand *at = &walker->at;
-    struct krc_log_batch batch;
-    size_t segment = at->segment;
-    for (;;) {
-        int64_t last = at->last_offset;
-        int rc = krc_walker_next(walker, &batch, error);
-        if (rc <= 0)
-            return rc;
-        if (batch.segment != segment) { /* its own index comes first */
-            krc_stand_move_to_segment(at, batch.segment);
-            return 0;
-        }
-        if (batch.header.max_timestamp >= timestamp_ms) {
-            krc_stand_move(at, segment, batch.file_position, last);
-            return 1;
-        }
-    }
-}
-
+/* A .timeindex is not looked at: an entry can be checked against its batch, but not that no batch
+ * before it is as late, which is what it says. */
 int krc_walker_seek_time(struct krc_walker *walker, int64_t timestamp_ms, krc_error *error)
 {
     struct krc_stand *at = &walker->at;
-    size_t segment = 0;
+    struct krc_log_batch batch;
     krc_stand_move_to_segment(at, 0);
-    while (segment < at->log->segment_count) {
-        KRC_TRY(use_time_hint(walker, segment, timestamp_ms, error));
-        int rc = walk_to_time(walker, timestamp_ms, error);
-        if (rc != 0)
-            return rc < 0 ? rc : KRC_OK;
-        if (at->ended)
-            break;
-        segment = at->segment;
+    for (;;) {
+        size_t segment = at->segment;
+        int64_t position = at->position, last = at->last_offset;
+        int rc = krc_walker_next(walker, &batch, error);
+        if (rc <= 0)
+            return rc;
+        if (batch.header.max_timestamp < timestamp_ms)
+            continue;
+        if (batch.segment == segment)
+            krc_stand_move(at, segment, position, last);
+        else
+            krc_stand_move_to_segment(at, batch.segment);
+        return KRC_OK;
     }
-    return KRC_OK;
+}
+
+/* ---- What lies before a batch --------------------------------------------------------------- */
+
+/* The end of the last batch that begins below `base`, from `offset` on; -1: none does. */
+static int end_before(struct krc_walker *walker, int64_t offset, int64_t base, int64_t *end,
+                      krc_error *error)
+{
+    struct krc_log_batch batch;
+    *end = -1;
+    KRC_TRY(krc_walker_seek(walker, offset, error));
+    for (;;) {
+        int rc = krc_walker_next(walker, &batch, error);
+        if (rc <= 0 || batch.header.base_offset >= base)
+            return rc < 0 ? rc : KRC_OK;
+        *end = batch.header.last_offset + 1;
+    }
+}
+
+int krc_log_end_before(const struct krc_log *log, int64_t base, int64_t *end, krc_error *error)
+{
+    struct krc_walker *walker;
+    KRC_TRY(krc_walker_open(&walker, log, error));
+    int rc = KRC_OK;
+    *end = -1;
+    for (int64_t back = 1; rc >= 0 && *end < 0 && back > 0; back *= 2) {
+        int64_t offset = base - back > log->log_start_offset ? base - back : log->log_start_offset;
+        rc = end_before(walker, offset, base, end, error);
+        if (offset == log->log_start_offset)
+            break;
+    }
+    if (*end < log->log_start_offset)
+        *end = log->log_start_offset;
+    krc_walker_close(walker);
+    return rc;
 }

@@ -195,11 +195,13 @@ static int end_log(struct krc_verify *v, krc_error *error)
     if (tail[0] != '\0')
         krc_verify_tell(v, log->place->stopped_cleanly, "%s", tail);
     KRC_TRY(krc_verify_snapshots(v, end, error));
+    krc_verify_end_transactions(v);
     if (!v->end_known || log->place->file != NULL)
         return KRC_OK;
     krc_verify_end_snapshots(v);
     check_checkpoint(v, "log-start-offset-checkpoint", log->place->log_start_offset);
     check_checkpoint(v, "replication-offset-checkpoint", log->place->high_watermark);
+    check_checkpoint(v, "recovery-point-offset-checkpoint", log->place->recovery_point);
     check_checkpoint(v, "cleaner-offset-checkpoint", log->place->cleaned_to);
     return KRC_OK;
 }

@@ -54,6 +54,11 @@ struct krc_verify {
     int64_t last_gap;      /* from here on no offset is missing */
     bool end_known;        /* false where damage hides the log's end */
     struct krc_producers open; /* producer id -> its open transaction's first offset */
+    size_t stable_wrong;       /* .txnindex entries whose last stable offset is not the log's... */
+    struct krc_stable_claim {  /* ...and that of them with the highest */
+        int64_t offset, marker;
+        size_t segment, entry;
+    } stable_claim;
     int64_t *snapshots;        /* their offsets, rising */
     size_t snapshot_count, snapshots_done;
     size_t epoch_told; /* how many, counted from the first, end with the last found wrong */
@@ -95,6 +100,7 @@ int krc_verify_transactions(struct krc_verify *v, const struct krc_log_batch *ba
 int krc_verify_snapshots(struct krc_verify *v, int64_t offset, krc_error *error) KRC_MUST_USE;
 /* The log ends before those that are left. */
 void krc_verify_end_snapshots(struct krc_verify *v);
+void krc_verify_end_transactions(struct krc_verify *v);
 
 /* ---- Text as DumpLogSegments prints it ----------------------------------------------------- */
 

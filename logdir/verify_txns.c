@@ -28,6 +28,18 @@ static int64_t last_stable_offset(const struct krc_verify *v, int64_t producer_i
     return stable;
 }
 
+/* Followers append several transactions at once, and write what is stable after all of them.  That
+ * matters only where it hides another transaction. */
+static void note_claim(struct krc_verify *v, size_t entry, const struct krc_txnindex_entry *e)
+{
+    v->stable_wrong++;
+    if (e->last_stable_offset > v->stable_claim.offset)
+        v->stable_claim = (struct krc_stable_claim){.offset = e->last_stable_offset,
+                                                    .marker = e->last_offset,
+                                                    .segment = v->segments_begun - 1,
+                                                    .entry = entry};
+}
+
 /* An entry and its marker.  Older brokers write an entry for a marker without a transaction, too,
  * that begins with the marker.  A transaction that was open before a gap may have ended in it. */
 static void check_entry(struct krc_verify *v, size_t i, const struct krc_txnindex_entry *e)
@@ -43,9 +55,41 @@ static void check_entry(struct krc_verify *v, size_t i, const struct krc_txninde
                               ", not %" PRId64, e->producer_id, began, e->first_offset);
     if (e->last_stable_offset != stable && is_whole(v, stable) &&
         (is_whole(v, e->last_stable_offset) || e->last_stable_offset < 0))
-        krc_verify_tell_entry(v, KRC_TXNINDEX, i,
-                              "its last stable offset is %" PRId64 ", the log's %" PRId64
-                              " at offset %" PRId64, e->last_stable_offset, stable, e->last_offset);
+        note_claim(v, i, e);
+}
+
+static void tell_claim(struct krc_verify *v, const struct krc_stable_claim *claim, const char *why)
+{
+    krc_verify_tell(v, true,
+                    "%s: the last stable offset %" PRId64 " of entry %zu, byte %zu of %s/%020" PRId64
+                    ".txnindex", why, claim->offset, claim->entry,
+                    claim->entry * KRC_TXNINDEX_ENTRY, v->log->place->folder,
+                    v->log->segments[claim->segment].base_offset);
+}
+
+/* A look-up of the aborted transactions below an offset ends with the first entry whose last stable
+ * offset reaches there: transactions that begin before that and end later are not found. */
+static void check_hidden(struct krc_verify *v, const struct krc_stable_claim *claim, int64_t start,
+                         const struct krc_batch_header *marker)
+{
+    char why[240];
+    if (start >= claim->offset || !is_whole(v, start))
+        return;
+    snprintf(why, sizeof why,
+             "who fetches less is not told that the transaction of producer %" PRId64
+             ", offsets %" PRId64 " to %" PRId64 ", is aborted",
+             marker->producer_id, start, marker->base_offset - 1);
+    tell_claim(v, claim, why);
+}
+
+void krc_verify_end_transactions(struct krc_verify *v)
+{
+    if (v->stable_claim.offset > v->summary->log_end_offset)
+        tell_claim(v, &v->stable_claim, "the log ends before");
+    else if (v->stable_wrong > 0)
+        krc_verify_tell(v, false,
+                        "last stable offsets of .txnindex entries that are not the log's at their "
+                        "markers, as followers write them: %zu", v->stable_wrong);
 }
 
 /* True where an entry names the batch, an abort marker.  Entries may outlive what compaction
@@ -81,7 +125,11 @@ int krc_verify_transactions(struct krc_verify *v, const struct krc_log_batch *ba
     const struct krc_batch_header *header = &batch->header;
     bool abort = header->transactional && control_type == KRC_CONTROL_ABORT;
     const int64_t *start = krc_producers_get(&v->open, header->producer_id);
-    if (!find_entry(v, header, abort) && abort && start != NULL && is_whole(v, *start))
+    struct krc_stable_claim claim = v->stable_claim;
+    bool is_found = find_entry(v, header, abort);
+    if (abort && start != NULL)
+        check_hidden(v, &claim, *start, header);
+    if (!is_found && abort && start != NULL && is_whole(v, *start))
         krc_verify_tell(v, true,
                         "the transaction of producer %" PRId64 " that begins at offset %" PRId64
                         " and is aborted at %" PRId64 " is missing: %s/%020" PRId64 ".txnindex",

@@ -154,6 +154,11 @@ run 0 read -d "$dir/hwm" -t trimmed -f ''
 same 'beyond the high watermark' 'krc: trimmed-0: 10 records lie at or beyond the checkpointed high watermark 80: the broker may not have shown them to consumers yet (--until hwm stops before them)' \
     "$(grep krc: "$dir/err")"
 expect 0 '' '' read -q -d "$dir/hwm" -t trimmed -f ''
+printf '0\n1\ntrimmed 0 95\n' >"$dir/hwm/replication-offset-checkpoint"
+run 3 read -q -d "$dir/hwm" -t trimmed --until hwm -f '' --account json
+same 'a high watermark beyond the end' '52 95 38 0 0 0 5 0 0' "$(account trimmed 0)"
+run 0 read -d "$dir/hwm" -t trimmed -f ''
+same 'is told' 1 "$(grep -c 'the log ends at offset 90, and by its checkpoints it had offsets up to 95' "$dir/err")"
 rm "$dir/hwm/replication-offset-checkpoint"
 expect 1 '' 'krc: trimmed-0: no high watermark is checkpointed for it (replication-offset-checkpoint beside DIR/hwm/trimmed-0): choose another --until' \
     read -q -d "$dir/hwm" -t trimmed --until hwm

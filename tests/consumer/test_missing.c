@@ -100,6 +100,10 @@ START_TEST(a_log_start_below_the_first_segment)
     make_plain(10, 5);
     make_segment(10);
     tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 5\n");
+    see_committed(); /* segments were deleted since */
+    check_saw("10-14", "10-15: delivered 5");
+    ck_assert_str_eq(saw.events.text, "");
+    tempdir_mkdir("data/remote-log-index-cache");
     see_committed();
     check_saw("10-14", "5-15: delivered 5, lost 5");
     ck_assert_str_eq(saw.events.text, "lost 5 10");
@@ -171,6 +175,120 @@ START_TEST(a_high_watermark_inside_a_batch)
 }
 END_TEST
 
+static void see_until(int64_t until)
+{
+    krc *handle = consume_open(tempdir_path("data"), NULL);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, until);
+    see(handle);
+    krc_close(handle);
+}
+
+/* [5, 10) was there, by the checkpoint: that is said, and lost where it matters. */
+START_TEST(an_end_before_the_high_watermark)
+{
+    make_plain(0, 5);
+    make_segment(0);
+    tempdir_write_text("data/replication-offset-checkpoint", "0\n1\nt 0 10\n");
+    see_committed();
+    check_saw("0-4", "0-5: delivered 5");
+    ck_assert_str_eq(saw.events.text, "note 5 5");
+    check_says(saw.events.messages, "by its checkpoints it had offsets up to 10");
+    see_until(7);
+    check_saw("0-4", "0-7: delivered 5, lost 2");
+    ck_assert_str_eq(saw.events.text, "lost 5 7");
+    see_until(20);
+    check_saw("0-4", "0-10: delivered 5, lost 5");
+    see_until(5);
+    check_saw("0-4", "0-5: delivered 5");
+    tempdir_write_text("data/.kafka_cleanshutdown", "");
+    see_committed();
+    check_saw("0-4", "0-10: delivered 5, lost 5");
+    ck_assert_str_eq(saw.events.text, "lost 5 10");
+    see_from(10, "isolation.level", "read_committed"); /* who has read it all has lost nothing */
+    check_saw("", "10-10");
+    see_from(11, "isolation.level", "read_committed");
+    check_says(saw.events.messages, "beyond the log end");
+}
+END_TEST
+
+START_TEST(no_segment_is_left)
+{
+    tempdir_write_text("data/t-0/leader-epoch-checkpoint", "0\n0\n");
+    tempdir_write_text("data/recovery-point-offset-checkpoint", "0\n1\nt 0 10\n");
+    see_committed();
+    check_saw("", "0-0");
+    check_says(saw.events.messages, "the log ends at offset 0");
+    see_until(10);
+    check_saw("", "0-10: lost 10");
+    check_says(saw.events.messages, "recovery point");
+}
+END_TEST
+
+START_TEST(a_log_start_beyond_the_end)
+{
+    make_plain(0, 10);
+    make_segment(0);
+    tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 400\n");
+    see_committed();
+    check_saw("", "400-400");
+    check_says(saw.events.messages, "the checkpointed log start offset 400 lies beyond the log's end: "
+                                    "offsets 0 to 9 are there");
+}
+END_TEST
+
+/* A batch with that time in all its records. */
+static void make_at(int64_t base, int32_t count, int64_t time)
+{
+    build_plain_batch(&make_bytes,
+                      &(struct build_batch){.base_offset = base,
+                                            .base_timestamp = time,
+                                            .max_timestamp = time}, count);
+}
+
+static int64_t offset_at(int64_t time)
+{
+    int64_t offset = -1;
+    krc *handle = consume_open(tempdir_path("data"), NULL);
+    struct krc_offset_query query = {
+        .topic = "t", .kind = KRC_OFFSET_FOR_TIME, .timestamp_ms = time};
+    ck_assert_int_eq(krc_list_offsets(handle, &query, 1, &saw.error), KRC_OK);
+    offset = query.offset;
+    krc_close(handle);
+    return offset;
+}
+
+START_TEST(a_time_behind_a_hole)
+{
+    make_at(0, 5, 1000);
+    make_segment(0);
+    make_at(20, 5, 5000);
+    make_segment(20);
+    ck_assert_int_eq(offset_at(3000), 5);
+    ck_assert_int_eq(offset_at(1000), 0);
+    ck_assert_int_eq(offset_at(6000), 25);
+    tempdir_write_text("data/cleaner-offset-checkpoint", "0\n1\nt 0 20\n");
+    ck_assert_int_eq(offset_at(3000), 20); /* compaction left nothing of that time */
+}
+END_TEST
+
+/* Offset 10 has the time 1000, after a batch of the time 5000 that the index lacks. */
+START_TEST(a_timeindex_that_says_otherwise)
+{
+    struct krc_buffer index = {0};
+    make_at(0, 5, 500);
+    make_at(5, 5, 5000);
+    make_at(10, 5, 1000);
+    make_at(15, 5, 6000);
+    make_segment(0);
+    build_int(&index, 1000, 8);
+    build_int(&index, 14, 4);
+    tempdir_write("data/t-0/00000000000000000000.timeindex", index.data, index.len);
+    krc_buffer_free(&index);
+    ck_assert_int_eq(offset_at(3000), 5);
+    ck_assert_int_eq(offset_at(5500), 15);
+}
+END_TEST
+
 /* Offsets of Kafka 0.7 are positions: a message has one, the other bytes have none. */
 START_TEST(kafka_0_7)
 {
@@ -206,6 +324,11 @@ int main(void)
         a_gap_in_a_compacted_log_is_absent,
         traces_of_compaction,
         a_log_start_below_the_first_segment,
+        an_end_before_the_high_watermark,
+        no_segment_is_left,
+        a_log_start_beyond_the_end,
+        a_time_behind_a_hole,
+        a_timeindex_that_says_otherwise,
         a_log_start_inside_a_batch,
         one_partition_in_two_folders,
         a_torn_tail_ends_the_log,

@@ -282,8 +282,22 @@ START_TEST(transaction_index)
            "DIR/t-0/" TXNS);
     set_int(TXNS, 10, 101, 8);
     set_int(TXNS, 26, 46, 8);
-    expect("fault: its last stable offset is 46, the log's 45 at offset 132: entry 0, byte 0 of "
-           "DIR/t-0/" TXNS);
+    expect("note: last stable offsets of .txnindex entries that are not the log's at their markers, "
+           "as followers write them: 1");
+    set_int(TXNS, 26, 158, 8);
+    expect("fault: who fetches less is not told that the transaction of producer 9, offsets 157 to "
+           "190, is aborted: the last stable offset 158 of entry 0, byte 0 of DIR/t-0/" TXNS,
+           "note: last stable offsets of .txnindex entries that are not the log's at their markers, "
+           "as followers write them: 1");
+    set_int(TXNS, 26, 157, 8);
+    expect("note: last stable offsets of .txnindex entries that are not the log's at their markers, "
+           "as followers write them: 1");
+    set_int(TXNS, 94, 10000, 8); /* hides all that follow, too */
+    verify();
+    ck_assert_str_eq(findings[finding_count - 1],
+                     "fault: the log ends before: the last stable offset 10000 of entry 2, byte 68 "
+                     "of DIR/t-0/" TXNS);
+    set_int(TXNS, 94, 90, 8);
     set_int(TXNS, 26, 45, 8);
     set_int(TXNS, 34, 1, 2);
     expect("fault: its version is 1, not 0: entry 1, byte 34 of DIR/t-0/" TXNS);
