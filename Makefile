@@ -4,7 +4,7 @@
 #   make check           the tests; VARIANT=release|asan|ubsan|tsan|cov
 #   make help            everything else
 #
-# V=1 shows the commands.
+# V=1 shows the commands; WERROR=1 makes warnings errors, as .ci/run does.
 
 Q := $(if $(V),,@)
 VARIANT ?= release
@@ -22,8 +22,9 @@ CMD_OBJ := $(CMD_SRC:%.c=$(BUILD)/%.o)
 REQUIRED := libuv sqlite3 libzstd liblz4 zlib openssl
 include scripts/deps.mk
 
-WARN   := -Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
-          -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla -Wformat=2 -Wundef
+WARN   := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+          -Wwrite-strings -Wcast-qual -Wpointer-arith -Wvla -Wformat=2 -Wundef \
+          $(if $(WERROR),-Werror)
 CFLAGS_release := -O2 -g
 CFLAGS_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 CFLAGS_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all

@@ -101,11 +101,6 @@ int krc_fail_errno(krc_error *error, const char *format, ...)
     return code;
 }
 
-int krc_fail_nomem(krc_error *error, size_t bytes)
-{
-    return krc_fail(error, KRC_E_NOMEM, "out of memory: no %zu bytes to be had", bytes);
-}
-
 void krc_error_in(krc_error *error, const char *format, ...)
 {
     char why[sizeof error->message];

@@ -22,7 +22,13 @@ int krc_fail(krc_error *error, int code, const char *format, ...) KRC_PRINTF(3, 
  * ENOENT KRC_E_NOT_FOUND, ENOMEM KRC_E_NOMEM, everything else KRC_E_IO. */
 int krc_fail_errno(krc_error *error, const char *format, ...) KRC_PRINTF(2, 3);
 
-int krc_fail_nomem(krc_error *error, size_t bytes);
+/* Inline, so that compilers see that it returns an error: they warn of results that a failed call
+ * leaves uninitialised where they cannot rule out that its caller goes on. */
+static inline int krc_fail_nomem(krc_error *error, size_t bytes)
+{
+    (void)krc_fail(error, KRC_E_NOMEM, "out of memory: no %zu bytes to be had", bytes);
+    return KRC_E_NOMEM;
+}
 
 /* Puts "where: " before the sentence of an error, whose code and place stay. */
 void krc_error_in(krc_error *error, const char *format, ...) KRC_PRINTF(2, 3);
