@@ -19,12 +19,16 @@ $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc
 $(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
                                                 -Wl,--wrap=strdup,--wrap=strndup
 
+# Each ends with "N passed, N failed", all of them together with the sum (scripts/tally).
+CHECKS := layers documented header unit model command corpora examples tooling faults
+
 .PHONY: check
-check: layers documented header unit model command corpora examples ## all of them
+check: ## all of them
+	+@scripts/tally "" $(CHECKS:%="$(MAKE) --no-print-directory %")
 
 .PHONY: unit
 unit: $(UNIT_BIN) ## the rooms' unit tests
-	@for t in $(UNIT_BIN); do echo "$$t"; $$t || exit 1; done
+	@scripts/tally unit $(UNIT_BIN)
 
 # A broker that sends what none should.
 HOSTILE := $(BUILD)/tests/cmd/hostile
@@ -33,8 +37,12 @@ $(HOSTILE): $(HOSTILE).o $(SUPPORT_OBJ) $(BUILD)/libkrc.a
 
 .PHONY: command
 command: $(BUILD)/krc $(HOSTILE) ## the command, run by scripts
-	@for t in $(sort $(wildcard tests/cmd/*.sh)); do \
-	    KRC=$(BUILD)/krc HOSTILE=$(HOSTILE) sh $$t || exit 1; done
+	@KRC=$(BUILD)/krc HOSTILE=$(HOSTILE) scripts/tally command \
+	    $(patsubst %,"sh %",$(sort $(wildcard tests/cmd/*.sh)))
+
+.PHONY: tooling
+tooling: all ## make check's count, scripts/setup, make install, run by scripts
+	@BUILD=$(BUILD) scripts/tally tooling $(patsubst %,"sh %",$(sort $(wildcard tests/make/*.sh)))
 
 # ---- The state machine ---------------------------------------------------------------------------
 
@@ -57,6 +65,7 @@ model: $(BUILD)/model ## walks every state of the offset-tracking machine
 # ---- What is generated, and what is public -------------------------------------------------------
 
 GENERATED := docs/offsets.md docs/groups.md docs/configuration.md
+.SECONDARY: $(GENERATED:docs/%.md=$(BUILD)/docs/generate/%.o)
 
 $(BUILD)/docs/%.md: $(BUILD)/docs/generate/%.o $(BUILD)/libkrc.a
 	@$(CC) $(ALL_LDFLAGS) $^ -o $(BUILD)/docs/generate/$* $(LIBS)
@@ -68,17 +77,19 @@ docs: $(GENERATED:%=$(BUILD)/%) ## writes the generated pages anew
 
 .PHONY: documented
 documented: $(GENERATED:%=$(BUILD)/%) ## the generated pages are those of the code
-	@for page in $(GENERATED); do cmp $(BUILD)/$$page $$page || \
-	    { echo "$$page is not what the code says: make docs" >&2; exit 1; }; done
+	@scripts/tally documented $(foreach page,$(GENERATED),"cmp $(BUILD)/$(page) $(page) || \
+	    { echo '$(page) is not what the code says: make docs'; exit 1; }")
+
+HEADER_FLAGS := -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only
 
 .PHONY: header
 header: ## the public header is C11 and C++17
+	@mkdir -p $(BUILD)
 	@printf '#include <krc.h>\nint main(void) { return KRC_OK; }\n' > $(BUILD)/header.c
 	@cp $(BUILD)/header.c $(BUILD)/header.cc
-	@for cc in gcc clang; do $$cc -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude \
-	    -fsyntax-only $(BUILD)/header.c || exit 1; done
-	@for cxx in g++ clang++; do $$cxx -std=c++17 -Wall -Wextra -Wpedantic -Werror -Iinclude \
-	    -fsyntax-only $(BUILD)/header.cc || exit 1; done
+	@scripts/tally header \
+	    $(foreach cc,gcc clang,"$(cc) -std=c11 $(HEADER_FLAGS) $(BUILD)/header.c") \
+	    $(foreach cxx,g++ clang++,"$(cxx) -std=c++17 $(HEADER_FLAGS) $(BUILD)/header.cc")
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
 	$(Q)$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..' \
@@ -87,11 +98,7 @@ $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
 
 .PHONY: examples
 examples: $(EXAMPLES) ## they are built against the shared library and read a real log
-	@$(BUILD)/examples/checksum tests/golden/fixtures/kafka-4.3.1 txns 2>/dev/null | \
-	    grep -q '^228 records' || { echo "examples/checksum reads something else" >&2; exit 1; }
-	@rm -f $(BUILD)/totals.db; for run in first second; do \
-	    $(BUILD)/examples/own_database tests/golden/fixtures/kafka-4.3.1 txns $(BUILD)/totals.db | \
-	    grep -q '^txns-1: 122 records' || { echo "examples/own_database: its $$run run" >&2; exit 1; }; done
+	@EXAMPLES=$(BUILD)/examples scripts/tally examples "sh tests/examples.sh"
 
 # ---- Fuzzing ----------------------------------------------------------------------------------------
 
@@ -104,8 +111,8 @@ $(FUZZ_REPLAY): $(BUILD)/fuzz/replay_%: $(BUILD)/tests/fuzz/replay.o \
 
 .PHONY: corpora
 corpora: $(FUZZ_REPLAY) ## each fuzz target goes through its corpus
-	@for name in $(FUZZ_NAMES); do \
-	    $(BUILD)/fuzz/replay_$$name tests/fuzz/corpus/$$name || exit 1; done
+	@scripts/tally corpora \
+	    $(foreach name,$(FUZZ_NAMES),"$(BUILD)/fuzz/replay_$(name) tests/fuzz/corpus/$(name)")
 
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= $(FUZZ_NAMES)
@@ -177,18 +184,19 @@ $(BUILD)/tests/fault/powercut: tests/fault/powercut.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) $< -o $@
 
-check: faults
 .PHONY: faults
 faults: $(FAULT_DEPS) ## replays that are killed, lose power, meet full disks: a sample
-	@$(IN_MEMORY) $(FAULT_RUN) STRIDE=40 sh tests/fault/faults.sh
-	@$(IN_MEMORY) $(FAULT_RUN) sh tests/fault/limits.sh
-	@$(FAULT_RUN) KILLS=16 RECORDS=100000 sh tests/fault/kill.sh
+	@$(FAULT_RUN) scripts/tally faults \
+	    "$(IN_MEMORY) STRIDE=40 sh tests/fault/faults.sh" \
+	    "$(IN_MEMORY) sh tests/fault/limits.sh" \
+	    "KILLS=16 RECORDS=100000 sh tests/fault/kill.sh"
 
 .PHONY: soak
 soak: $(FAULT_DEPS) ## the same at every writing call, and 200 kills over 200 MB
-	@$(IN_MEMORY) $(FAULT_RUN) STRIDE=1 sh tests/fault/faults.sh
-	@$(IN_MEMORY) $(FAULT_RUN) sh tests/fault/limits.sh
-	@$(FAULT_RUN) KILLS=200 RECORDS=2000000 sh tests/fault/kill.sh
+	@$(FAULT_RUN) scripts/tally soak \
+	    "$(IN_MEMORY) STRIDE=1 sh tests/fault/faults.sh" \
+	    "$(IN_MEMORY) sh tests/fault/limits.sh" \
+	    "KILLS=200 RECORDS=2000000 sh tests/fault/kill.sh"
 
 # ---- valgrind ---------------------------------------------------------------------------------------
 

@@ -79,5 +79,3 @@ expect 2 '' "krc: sasl.mechanism GSSAPI is not supported: it takes a Kerberos li
 run 0 read -X list
 same '-X list has what is documented' "$(sed -n 's/^| `\([^`]*\)`.*/\1/p' docs/configuration.md)" \
     "$(sed -n 's/^\([a-z.0-9]*\) = .*/\1/p' "$dir/out")"
-
-echo "$me: $checks checks"

@@ -6,7 +6,7 @@ me=tests/cmd/hostile.sh
 . tests/cmd/common
 broker=
 # by SIGKILL, for a test's runner hands any other on to all of its process group
-trap '{ kill -9 $broker; wait $broker; rm -rf "$dir"; } 2>/dev/null' EXIT
+on_exit='{ kill -9 $broker; wait $broker; } 2>/dev/null'
 serve() { # serve MODE: the broker is at $b
     [ -z "$broker" ] || { kill -9 $broker; wait $broker; } 2>/dev/null
     : >"$dir/address"
@@ -146,5 +146,3 @@ run 0 offsets lag --store "$dir/beyond.db" -b "$b" -J
 same 'lag -J' 'null beyond the end' "$(jq -r '"\(.lag) \(.range)"' "$dir/out")"
 expect 0 't,0,10070' 'krc: group default: t-0: offset 10070 is beyond the end of the log, 5' \
     offsets export --store "$dir/beyond.db" -b "$b" -g default
-
-echo "$me: $checks checks"

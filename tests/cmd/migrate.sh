@@ -2,18 +2,8 @@
 # krc offsets migrate: what it prints, reports and commits, and how it goes on from a report.
 # KRC names the command; jq and sqlite3 judge.  How places are found is in tests/admin/.
 
-KRC=${KRC:-build/release/krc}
-LOGS=tests/golden/fixtures/kafka-4.3.1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-checks=0
-
-same() {
-    checks=$((checks + 1))
-    [ "$2" = "$3" ] && return
-    printf 'tests/cmd/migrate.sh: %s\nexpected:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-    exit 1
-}
+me=tests/cmd/migrate.sh
+. tests/cmd/common
 
 # expect STATUS OUT ERR ARGUMENTS...
 expect() {
@@ -31,7 +21,6 @@ sql() {
 }
 
 # ---- usage
-more=' (--help tells more)'
 expect 2 '' "krc: offsets migrate: where from? Name a cluster with -b, a data folder with -d or an \
 offset store with --store$more"
 expect 2 '' "krc: offsets migrate: where to? Name a cluster with --to-bootstrap-server or an offset \
@@ -160,4 +149,3 @@ expect 1 '' 'krc: DIR/hello is no report of a migration: name another file' \
 same 'and stays' 'hello' "$(cat "$dir/hello")"
 expect 1 '' 'krc: cannot open the report DIR/none/report: No such file or directory' \
     $from $to --report "$dir/none/report"
-echo "tests/cmd/migrate.sh: $checks checks passed"

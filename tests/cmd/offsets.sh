@@ -2,13 +2,9 @@
 # krc offsets: what it prints, what it leaves in the store, and how it refuses.
 # KRC names the command; jq and sqlite3 judge.
 
-KRC=${KRC:-build/release/krc}
-LOGS=tests/golden/fixtures/kafka-4.3.1
-EXPECTED=tests/golden/fixtures/expected/kafka-4.3.1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+me=tests/cmd/offsets.sh
+. tests/cmd/common
 db=$dir/krc.db
-checks=0
 
 # expect STATUS OUT ERR ARGUMENTS...: what `krc offsets` with the arguments exits with and says.
 # The folder's name, times and the width of columns are masked.
@@ -23,19 +19,11 @@ expect() {
 }
 mask='s/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}Z/TIME/; s/ +/ /g'
 
-same() {
-    checks=$((checks + 1))
-    [ "$2" = "$3" ] && return
-    printf 'tests/cmd/offsets.sh: %s\nexpected:\n%s\ngot:\n%s\n' "$1" "$2" "$3" >&2
-    exit 1
-}
-
 sql() {
     same "$1" "$2" "$(sqlite3 "$db" "$1")"
 }
 
 # ---- usage
-more=' (--help tells more)'
 expect 2 '' "krc: offsets: say list, lag, export, import, reset or migrate$more"
 for action in list export; do
     expect 2 '' "krc: offsets $action: where are they? Name an offset store with --store, a cluster \
@@ -367,5 +355,3 @@ sql "SELECT offset FROM offsets WHERE topic = 't' AND partition = 0" 8
 same 'exit status of a full disk' 1 $?
 same 'a full disk' 'krc: cannot write to standard output: No space left on device' \
     "$(cat "$dir/err")"
-
-echo "tests/cmd/offsets.sh: $checks checks"

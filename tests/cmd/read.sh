@@ -376,5 +376,3 @@ run 0 read --help
 same 'help' 1 "$(grep -c 'value  *payload' "$dir/out")"
 run 0 read -X list
 same '-X list' 1 "$(grep -c '^isolation.level = read_committed$' "$dir/out")"
-
-echo "$me: $checks checks"

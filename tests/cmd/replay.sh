@@ -323,5 +323,3 @@ expect 2 '' "krc replay: unrecognized option '--nope'" replay --nope
 expect 1 '' 'krc: the log folders have no such partition of topic nope' \
     replay -q -d "$LOGS" -t nope --to "$dir/new"
 run 0 replay --help
-
-echo "$me: $checks checks"

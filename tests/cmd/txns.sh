@@ -106,5 +106,3 @@ run 1 txns -d "$dir/data"
 same 'the other partition' "1 $(from_dump txns 1 | grep -c '^committed')" \
     "$(awk 'NR == 2 { print $2, $3 }' "$dir/out")"
 same 'the error' 1 "$(grep -c 'txns-0' "$dir/err")"
-
-echo "$me: $checks checks"

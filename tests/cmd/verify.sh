@@ -108,5 +108,3 @@ if [ -c /dev/full ]; then
     same 'a full disk' 'krc: cannot write to standard output: No space left on device' \
         "$(cat "$dir/err")"
 fi
-
-echo "$me: $checks checks"

@@ -114,4 +114,4 @@ done
 same "of $killed kills, $between between the first write and the last commit: enough" true \
     "$([ $((between * 4)) -ge $((kills * 3)) ] && echo true)"
 
-echo "$me: $checks checks, $killed kills, $between of them between first write and last commit"
+echo "$me: $killed kills, $between of them between first write and last commit"
