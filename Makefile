@@ -74,6 +74,7 @@ install: all ## into PREFIX (/usr/local)
 	version=$$(sed -n 's/^.define KRC_VERSION "\(.*\)"/\1/p' include/krc.h); \
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(LIBS)|' -e "s|@VERSION@|$$version|" scripts/krc.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/krc.pc
+	@$(if $(DESTDIR),,scripts/loader $(PREFIX)/lib)
 
 .PHONY: demo
 demo: all ## a replay that is killed on the way, goes on, and accounts for every offset

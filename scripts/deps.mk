@@ -36,7 +36,7 @@ endif
 deps:
 ifneq ($(MISSING),)
 	@echo "krc needs these libraries, which pkg-config does not find: $(MISSING)" >&2
-	@echo "on Debian: sudo scripts/setup" >&2
+	@echo "on Debian: scripts/setup build; on other systems: README.md names the packages" >&2
 	@exit 1
 endif
 	@for line in $(LOST); do echo "$$line"; done

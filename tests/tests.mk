@@ -42,7 +42,7 @@ command: $(BUILD)/krc $(HOSTILE) ## the command, run by scripts
 
 .PHONY: tooling
 tooling: all ## make check's count, scripts/setup, make install, run by scripts
-	@BUILD=$(BUILD) scripts/tally tooling $(patsubst %,"sh %",$(sort $(wildcard tests/make/*.sh)))
+	+@TEST_CFLAGS="$(CFLAGS_$(VARIANT))" scripts/tally tooling $(patsubst %,"sh %",$(sort $(wildcard tests/make/*.sh)))
 
 # ---- The state machine ---------------------------------------------------------------------------
 
