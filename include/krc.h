@@ -502,11 +502,12 @@ struct sqlite3;
  *
  * The tables (krc_offsets, krc_histories, krc_resets, krc_schema; docs/store.md) are made where
  * they are missing, in a transaction of their own.  `db` is of the SQLite library krc is linked
- * to; its settings count (busy timeout, "synchronous"); it stays open, and is closed after the
- * handle.  Several handles may share it, in one thread.
+ * to; its settings count (busy timeout, "synchronous", "trusted_schema"); it stays open, and is
+ * closed after the handle.  Several handles may share it, in one thread.
  *
  * KRC_E_STATE: the handle has a store, a partition is assigned, or a transaction is open in `db`.
- * KRC_E_STORE: other tables have these names, or a newer krc made them, or `db` is a store's file.
+ * KRC_E_STORE: other tables have these names, one of them is gone, or a newer krc made them, or `db`
+ * is a store's file.
  * KRC_E_BUSY: it is locked, for longer than the connection's busy timeout.  KRC_E_IO,
  * KRC_E_NO_SPACE: it cannot be read or written.
  */

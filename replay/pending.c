@@ -30,13 +30,16 @@ static int invent_id(struct krc_replay_run *run, krc_error *error)
 
 int krc_replay_prepare_member(struct krc_replay_run *run, krc_error *error)
 {
+    struct krc_store *store = run->target.db;
     const char *id;
-    KRC_TRY(krc_store_allow_pending(run->target.db, error));
-    int rc = krc_store_get_setting(run->target.db, id_setting, &id, error);
-    if (rc <= 0)
-        return rc < 0 ? rc : invent_id(run, error);
-    snprintf(run->sink_id, sizeof run->sink_id, "%s", id);
-    return KRC_OK;
+    int rc = krc_store_get_setting(store, id_setting, &id, error);
+    KRC_TRY(rc);
+    if (rc == 1) {
+        snprintf(run->sink_id, sizeof run->sink_id, "%s", id);
+        return krc_store_require_pending(store, error);
+    }
+    KRC_TRY(krc_store_allow_pending(store, error));
+    return invent_id(run, error); /* after the tables, which it stands for */
 }
 
 /* ---- Cutting -------------------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ static const char insert_row[] = "INSERT INTO records VALUES(?,?,?,?,?,?,?,?,?,?
 
 int krc_insert_open(struct krc_insert **out, struct krc_store *store, krc_error *error)
 {
+    KRC_TRY(krc_store_require_sinks_table(store, "records", error));
     struct krc_insert *insert = malloc(sizeof *insert);
     if (insert == NULL)
         return krc_fail_nomem(error, sizeof *insert);

@@ -92,6 +92,9 @@ static int require_tables(struct krc_store *store, krc_error *error)
                         "cannot attach to %s inside a transaction: end it first", store->path);
     KRC_TRY(refuse_own(store, error));
     KRC_TRY(read_version(store, &version, error));
+    store->version = (int)version;
+    if (version == 1 || version == KRC_STORE_SCHEMA_VERSION)
+        KRC_TRY(krc_store_require_tables(store, error));
     store->version = KRC_STORE_SCHEMA_VERSION;
     return version <= 1 ? make(store, error) : check_version(store, version, error);
 }

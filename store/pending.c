@@ -54,6 +54,12 @@ int krc_store_allow_pending(struct krc_store *store, krc_error *error)
     return krc_store_execute(store, tables, "make the tables", error);
 }
 
+int krc_store_require_pending(struct krc_store *store, krc_error *error)
+{
+    return krc_store_require(store, "('pending'), ('pending_offsets'), ('pending_histories'),"
+                             " ('pending_sinks'), ('stretches')", error);
+}
+
 /* Those that the statement has. */
 static int bind(sqlite3_stmt *statement, const struct krc_pending *p)
 {

@@ -14,8 +14,8 @@
 #define KRC_STORE_APPLICATION_ID 0x6b726373
 #define KRC_STORE_SCHEMA_VERSION 2
 
-/* The tables: of readers (as version 1 had them, and what version 2 added), of sinks, and, in an application's database, where the header is not
- * ours, the version of the others. */
+/* The tables: of readers (as version 1 had them, and what version 2 added), of sinks, and, in an
+ * application's database, where the header is not ours, the version of the others. */
 extern const char krc_store_schema[], krc_store_schema_2[], krc_store_sink_schema[],
     krc_store_version_schema[];
 
@@ -67,6 +67,16 @@ int krc_store_execute(struct krc_store *store, const char *sql, const char *doin
                       krc_error *error) KRC_MUST_USE;
 int krc_store_query_number(struct krc_store *store, const char *sql, sqlite3_int64 *number,
                            krc_error *error) KRC_MUST_USE;
+
+/* `refuse` says what is wrong where the statement finds something: with its first column. */
+typedef int krc_store_refuse_fn(struct krc_store *store, krc_error *error, const char *found);
+int krc_store_refuse_found(struct krc_store *store, const char *sql, krc_store_refuse_fn *refuse,
+                           krc_error *error) KRC_MUST_USE;
+
+/* KRC_E_STORE: it lacks one of these tables, "('one'), ('another')", or of those that its version
+ * has. */
+int krc_store_require(struct krc_store *store, const char *tables, krc_error *error) KRC_MUST_USE;
+int krc_store_require_tables(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 
 /*
  * Looks at a file before SQLite does, so that one that is not ours is not even locked.

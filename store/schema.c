@@ -1,3 +1,6 @@
+#include <assert.h>
+#include <stdio.h>
+
 #include "store/private.h"
 
 /*
@@ -91,3 +94,42 @@ const char krc_store_sink_schema[] =
 
 const char krc_store_version_schema[] =
     "CREATE TABLE @schema (version INT NOT NULL) STRICT;\n";
+
+/* ---- Whether they are there ----------------------------------------------------------------- */
+
+static int fail_lacking(struct krc_store *store, krc_error *error, const char *table)
+{
+    return krc_fail(error, KRC_E_STORE,
+                    "%s has no table \"%s\", without which it cannot be an offset store: restore "
+                    "it from a copy, or use another file", store->path, table);
+}
+
+int krc_store_require(struct krc_store *store, const char *tables, krc_error *error)
+{
+    char sql[512];
+    int len = snprintf(sql, sizeof sql,
+                       "WITH wanted(t) AS (VALUES %s) SELECT t FROM wanted WHERE NOT EXISTS (SELECT"
+                       " 1 FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = t)",
+                       tables);
+    assert((size_t)len < sizeof sql);
+    return krc_store_refuse_found(store, sql, fail_lacking, error);
+}
+
+int krc_store_require_tables(struct krc_store *store, krc_error *error)
+{
+    char tables[160];
+    snprintf(tables, sizeof tables, "('@offsets'), ('@histories'), ('@resets')%s%s",
+             store->version < 2 ? "" : ", ('@epochs'), ('@clusters')",
+             store->attached ? "" : ", ('sinks'), ('settings')");
+    return krc_store_require(store, tables, error);
+}
+
+int krc_store_require_sinks_table(struct krc_store *store, const char *table, krc_error *error)
+{
+    char tables[128];
+    sqlite3_int64 is_begun;
+    KRC_TRY(krc_store_query_number(store, "SELECT EXISTS (SELECT 1 FROM offsets)", &is_begun,
+                                   error));
+    snprintf(tables, sizeof tables, "('%s')", table);
+    return is_begun ? krc_store_require(store, tables, error) : KRC_OK;
+}

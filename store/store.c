@@ -122,6 +122,22 @@ int krc_store_query_number(struct krc_store *store, const char *sql, sqlite3_int
     return failed;
 }
 
+int krc_store_refuse_found(struct krc_store *store, const char *sql, krc_store_refuse_fn *refuse,
+                           krc_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(store->db, krc_store_sql(store, sql).text, -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    int failed = KRC_OK;
+    if (rc == SQLITE_ROW)
+        failed = refuse(store, error, (const char *)sqlite3_column_text(statement, 0));
+    else if (rc != SQLITE_DONE)
+        failed = krc_store_fail(store, error, "read");
+    sqlite3_finalize(statement);
+    return failed;
+}
+
 /* ---- Making one ---------------------------------------------------------------------------- */
 
 /* Makes the tables unless another process was faster. */
@@ -237,10 +253,20 @@ static char *immutable_uri(const char *name)
     return uri;
 }
 
+/* The file may be somebody else's: its triggers, views and checks may call only functions without
+ * side effects, and no statement may write past SQLite's own checks. */
+static int distrust(sqlite3 *db)
+{
+    int rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return rc == SQLITE_OK ? sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) : rc;
+}
+
 static int connect(struct krc_store *store, const char *name, int flags)
 {
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int rc = sqlite3_open_v2(name, &store->db, flags, NULL);
+    if (rc == SQLITE_OK)
+        rc = distrust(store->db); /* before the schema is read */
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
@@ -304,17 +330,7 @@ static int check_tables(struct krc_store *store, krc_error *error)
         " UNION ALL SELECT 'sinks' UNION ALL SELECT 'settings'"
         " UNION ALL SELECT name FROM sqlite_schema WHERE name IN ('epochs', 'clusters')),"
         " pragma_quick_check(t) WHERE quick_check <> 'ok'";
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    int failed = KRC_OK;
-    if (rc == SQLITE_ROW)
-        failed = krc_store_fail_damaged(store, error, (const char *)sqlite3_column_text(statement, 0));
-    else if (rc != SQLITE_DONE)
-        failed = krc_store_fail(store, error, "read");
-    sqlite3_finalize(statement);
-    return failed;
+    return krc_store_refuse_found(store, sql, krc_store_fail_damaged, error);
 }
 
 static int fail_none(const struct krc_store *store, krc_error *error)
@@ -329,7 +345,10 @@ static int require_tables(struct krc_store *store, krc_error *error)
     sqlite3_int64 version;
     KRC_TRY(krc_store_query_number(store, "PRAGMA user_version", &version, error));
     store->version = (int)version;
-    return version == 0 ? fail_none(store, error) : check_tables(store, error);
+    if (version == 0)
+        return fail_none(store, error);
+    KRC_TRY(krc_store_require_tables(store, error));
+    return check_tables(store, error);
 }
 
 static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_error *error)

@@ -22,8 +22,9 @@ enum krc_store_mode {
 };
 
 /* Reads the small tables, of offsets, accounts, sinks and settings, to see that they are whole.
- * KRC_E_STORE: damaged, foreign, of a newer schema, or on a network file system and to be written;
- * KRC_E_IO: may not be read or written. */
+ * The file's schema is not trusted: its triggers, views and checks call harmless functions only.
+ * KRC_E_STORE: damaged, without one of its tables, foreign, of a newer schema, or on a network file
+ * system and to be written; KRC_E_IO: may not be read or written. */
 int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
                    krc_error *error) KRC_MUST_USE;
 
@@ -34,8 +35,8 @@ int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mo
  * open.  Sinks and settings are not kept there.
  *
  * KRC_E_STATE: a transaction is open now.  KRC_E_STORE: tables of these names that are not ours or
- * of a newer schema, or a database that is an offset store itself.  KRC_E_BUSY, KRC_E_IO,
- * KRC_E_NO_SPACE: SQLite's answers.
+ * of a newer schema, some of them but not all, or a database that is an offset store itself.
+ * KRC_E_BUSY, KRC_E_IO, KRC_E_NO_SPACE: SQLite's answers.
  */
 int krc_store_attach(struct krc_store **store, struct sqlite3 *db, krc_error *error) KRC_MUST_USE;
 
@@ -159,7 +160,8 @@ int krc_store_set_setting(struct krc_store *store, const char *name, const char 
 
 /*
  * A sink whose group decides: what it has written is pending until the group has confirmed it, or
- * refused.  krc_store_allow_pending makes the tables for that, outside of a transaction; then,
+ * refused.  krc_store_allow_pending makes the tables for that, outside of a transaction, and
+ * krc_store_require_pending refuses a store in which they were made and are gone; then,
  * within one each, krc_store_keep goes before the partition's rows are written as if they were
  * confirmed, and krc_store_confirm or krc_store_put_back follow.  A stretch that begins elsewhere
  * leaves the account of the one before in the table "stretches".
@@ -175,6 +177,7 @@ struct krc_pending {
                          not krc_store_keep's caller */
 };
 int krc_store_allow_pending(struct krc_store *store, krc_error *error) KRC_MUST_USE;
+int krc_store_require_pending(struct krc_store *store, krc_error *error) KRC_MUST_USE;
 int krc_store_keep(struct krc_store *store, const struct krc_pending *pending,
                    krc_error *error) KRC_MUST_USE;
 int krc_store_confirm(struct krc_store *store, const char *topic, int32_t partition,
@@ -186,6 +189,11 @@ int krc_store_put_back(struct krc_store *store, const char *topic, int32_t parti
 typedef int krc_store_pending_fn(void *arg, const struct krc_pending *pending);
 int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, void *arg,
                            krc_error *error) KRC_MUST_USE;
+
+/* A sink's own table is made before the first offset is committed.  KRC_E_STORE: there are offsets,
+ * and the table is gone. */
+int krc_store_require_sinks_table(struct krc_store *store, const char *table,
+                                  krc_error *error) KRC_MUST_USE;
 
 /* The connection, for a sink whose tables lie in the same file; and its last error as a code and a
  * sentence.  `doing`: "write an offset". */

@@ -336,6 +336,17 @@ BOTH(another_has_our_instance_id)
     (void)is_classic;
 }
 
+/* A new, empty one would have commits forgotten that are pending. */
+BOTH(a_table_of_pending_commits_that_is_gone)
+{
+    joined_ok(joined_replay());
+    joined_query("DROP TABLE pending_offsets");
+    ck_assert_int_eq(joined_replay(), KRC_E_STORE);
+    check_says(joined.error.message, joined.database);
+    check_says(joined.error.message, "has no table \"pending_offsets\"");
+    (void)is_classic;
+}
+
 int main(void)
 {
     const TTest *const cases[] = {reads_commits_and_leaves,
@@ -349,6 +360,7 @@ int main(void)
                                   offsets_that_were_asked_for_before,
                                   a_partition_that_is_made_meanwhile,
                                   a_coordinator_that_is_gone,
-                                  another_has_our_instance_id};
+                                  another_has_our_instance_id,
+                                  a_table_of_pending_commits_that_is_gone};
     return run_tests("replay/member", cases, sizeof cases / sizeof *cases, nothing, nothing);
 }

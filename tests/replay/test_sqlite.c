@@ -79,9 +79,34 @@ START_TEST(a_table_that_is_not_krcs)
 }
 END_TEST
 
+/* A new, empty one would hold less than the offsets say. */
+START_TEST(a_table_that_is_gone)
+{
+    struct krc_stored stored = {.offset = 1, .leader_epoch = -1, .history = 1,
+                                .account = {.to = 1, .delivered = 1}};
+    open_table();
+    close_table();
+    open_table();
+    ck_assert_int_eq(krc_store_begin(store, &error), 0);
+    ck_assert_int_eq(put_value(0, "one"), KRC_OK);
+    ck_assert_int_eq(krc_store_put(store, "g", "t", 0, &stored, &error), 0);
+    ck_assert_int_eq(krc_store_commit(store, &error), 0);
+    close_table();
+    ck_assert_int_eq(krc_store_open(&store, tempdir_path("out.db"), KRC_STORE_CREATE, &error), 0);
+    ck_assert_int_eq(sqlite3_exec(krc_store_connection(store), "DROP TABLE records", NULL, NULL,
+                                  NULL), SQLITE_OK);
+    insert = NULL;
+    ck_assert_int_eq(krc_insert_open(&insert, store, &error), KRC_E_STORE);
+    check_says(error.message, tempdir_path("out.db"));
+    check_says(error.message, "has no table \"records\"");
+    close_table();
+}
+END_TEST
+
 int main(void)
 {
-    const TTest *const tests[] = {a_value_that_sqlite_does_not_take, a_table_that_is_not_krcs};
+    const TTest *const tests[] = {a_value_that_sqlite_does_not_take, a_table_that_is_not_krcs,
+                                  a_table_that_is_gone};
     return run_tests("replay: sqlite", tests, sizeof tests / sizeof *tests, tempdir_make,
                      tempdir_remove);
 }

@@ -194,6 +194,41 @@ START_TEST(tables_of_version_1_are_upgraded)
 }
 END_TEST
 
+START_TEST(tables_that_are_gone)
+{
+    static const char *const tables[] = {"krc_offsets", "krc_histories", "krc_resets",
+                                         "krc_epochs", "krc_clusters"};
+    char text[128];
+    krc_store_close(attached());
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        snprintf(text, sizeof text, "ALTER TABLE %s RENAME TO other", tables[i]);
+        sql(text);
+        snprintf(text, sizeof text, "has no table \"%s\"", tables[i]);
+        check_refused(KRC_E_STORE, text);
+        snprintf(text, sizeof text, "ALTER TABLE other RENAME TO %s", tables[i]);
+        sql(text);
+        krc_store_close(attached());
+    }
+}
+END_TEST
+
+/* Whether the schema is trusted, and what may be modified, stays as the application has it. */
+START_TEST(settings_of_the_application)
+{
+    int trusts, defends;
+    krc_store_close(attached());
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &trusts);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defends);
+    sqlite3 *other = connect_again();
+    int others_trust, others_defend;
+    sqlite3_db_config(other, SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1, &others_trust);
+    sqlite3_db_config(other, SQLITE_DBCONFIG_DEFENSIVE, -1, &others_defend);
+    sqlite3_close(other);
+    ck_assert_int_eq(trusts, others_trust);
+    ck_assert_int_eq(defends, others_defend);
+}
+END_TEST
+
 START_TEST(databases_that_cannot_be_attached)
 {
     struct krc_store *store;
@@ -348,7 +383,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         tables_beside_the_applications, rows_come_back, tables_of_the_same_name,
-        tables_of_version_1_are_upgraded,
+        tables_of_version_1_are_upgraded, tables_that_are_gone, settings_of_the_application,
         databases_that_cannot_be_attached, a_database_in_memory,
         inside_the_applications_transaction, a_failure_inside_it, a_locked_database, no_room,
         killed_in_mid_transaction,
