@@ -20,7 +20,8 @@ $(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,
                                                 -Wl,--wrap=strdup,--wrap=strndup
 
 # Each ends with "N passed, N failed", all of them together with the sum (scripts/tally).
-CHECKS := layers documented header unit model command corpora examples tooling faults
+CHECKS := layers documented header $(if $(filter release,$(VARIANT)),hardening) unit model command \
+          corpora examples tooling faults
 
 .PHONY: check
 check: ## all of them
@@ -41,7 +42,7 @@ command: $(BUILD)/krc $(HOSTILE) ## the command, run by scripts
 	    $(patsubst %,"sh %",$(sort $(wildcard tests/cmd/*.sh)))
 
 .PHONY: tooling
-tooling: all ## make check's count, scripts/setup, make install, run by scripts
+tooling: all ## the Makefile's other scripts, and make install, run by scripts
 	+@TEST_CFLAGS="$(CFLAGS_$(VARIANT))" scripts/tally tooling $(patsubst %,"sh %",$(sort $(wildcard tests/make/*.sh)))
 
 # ---- The state machine ---------------------------------------------------------------------------
@@ -90,6 +91,10 @@ header: ## the public header is C11 and C++17
 	@scripts/tally header \
 	    $(foreach cc,gcc clang,"$(cc) -std=c11 $(HEADER_FLAGS) $(BUILD)/header.c") \
 	    $(foreach cxx,g++ clang++,"$(cxx) -std=c++17 $(HEADER_FLAGS) $(BUILD)/header.cc")
+
+.PHONY: hardening
+hardening: all ## release builds: stack protector, FORTIFY, full RELRO
+	@scripts/tally hardening $(foreach file,krc libkrc.so libkrc.a,"scripts/hardening $(BUILD)/$(file)")
 
 $(EXAMPLES): $(BUILD)/examples/%: $(BUILD)/examples/%.o $(BUILD)/libkrc.so
 	$(Q)$(CC) $(ALL_LDFLAGS) $< -o $@ -L$(BUILD) -lkrc -Wl,-rpath,'$$ORIGIN/..' \
