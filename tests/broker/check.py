@@ -7,6 +7,7 @@ import sys
 from broker import check_broker
 from cluster import check_cluster
 from common import attempt, summary
+from elections import check_elections
 from groups import check_groups
 from migrate import check_migrate
 from offsets import check_offsets
@@ -23,6 +24,7 @@ SCENARIOS = {
     "online": check_broker,
     "stress": check_stress,
     "cluster": check_cluster,
+    "elections": check_elections,
     "refused": check_refused,
     "secure": check_secure,
     "groups": check_groups,
@@ -31,7 +33,7 @@ SCENARIOS = {
     "migrate": check_migrate,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "refused", "secure", "groups", "txns",
+DEFAULT = ("segments", "online", "stress", "cluster", "elections", "refused", "secure", "groups", "txns",
            "offsets", "migrate")
 
 

@@ -60,6 +60,7 @@ public final class Helper {
         case "send-large": return sendLarge(words.get(0), integer(words.get(1)));
         case "open": return open(partition(words, 0), integer(words.get(2)));
         case "overlap": return overlap(partition(words, 0));
+        case "abort-twice": return abortTwice(partition(words, 0));
         case "load": return load(words);
         case "loaded": return loaded(words.get(0));
         case "unload": return unload(words.get(0));
@@ -146,6 +147,22 @@ public final class Helper {
             producer.send(new ProducerRecord<>(partition.topic(), partition.partition(), null,
                                                bytes("second"))).get();
             producer.commitTransaction();
+        }
+        return "";
+    }
+
+    /** Two aborted transactions of one producer, of 1 and of 4 records, each a batch of its own. */
+    String abortTwice(TopicPartition partition) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer =
+                 open(Map.of("transactional.id", "twice-" + partition))) {
+            producer.initTransactions();
+            for (int count : new int[] {1, 4}) {
+                producer.beginTransaction();
+                for (int i = 0; i < count; i++)
+                    producer.send(new ProducerRecord<>(partition.topic(), partition.partition(),
+                                                       null, bytes("aborted:" + i))).get();
+                producer.abortTransaction();
+            }
         }
         return "";
     }
