@@ -173,6 +173,12 @@ check-versions: $(BUILD)/krc $(BROKERS)/$(CLIENT)/classes $(BROKERS)/$(NEWEST)/c
                 $(OLDER:%=$(BROKERS)/%/libs) $(BROKERS)/kfake ## against older brokers, and another's
 	@$(BROKER_RUN) versions
 
+# ---- A fresh machine --------------------------------------------------------------------------------
+
+.PHONY: check-fresh
+check-fresh: ## README.md's commands in bare roots of Debian 12 and 13, and every compiler; as root
+	@scripts/check-fresh
+
 # ---- Faults -----------------------------------------------------------------------------------------
 
 FAULT_RUN := KRC=$(BUILD)/krc SHIM=$(BUILD)/tests/fault/shim.so GENERATE=$(BUILD)/bench/generate \
