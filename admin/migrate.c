@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "admin/migrate_search.h"
+#include "admin/migrate_sample.h"
 #include "base/place.h"
 
 /* The window grows from the first of these to the last while that may help. */
@@ -193,6 +193,59 @@ static int search(struct migrating *g, struct krc_search *s)
     return s->match.has_matched ? take_related(g, s) : take_unrelated(g, s);
 }
 
+/* ---- Samples --------------------------------------------------------------------------------- */
+
+/* The samples of both sides: `here` are those of this log, looked for in the copy, `there` those of
+ * the copy around the place, looked for in this log. */
+static int take_samples(struct migrating *g, struct krc_search *s, struct krc_search *back,
+                        struct krc_sample *here, struct krc_sample *there)
+{
+    KRC_TRY(krc_sample_take(s, here, g->error));
+    KRC_TRY(krc_search_fill(back, KRC_SAMPLES, g->error));
+    KRC_TRY(krc_sample_take(back, there, g->error));
+    KRC_TRY(krc_sample_look_elsewhere(s, here, g->error));
+    return krc_sample_is_elsewhere(here) ? KRC_OK
+                                         : krc_sample_look_elsewhere(back, there, g->error);
+}
+
+static int judge_samples(struct migrating *g, const struct krc_sample *here,
+                         const struct krc_sample *there)
+{
+    if (krc_sample_is_elsewhere(here))
+        return conclude(g, KRC_NOT_FOUND, -1,
+                        "keys are routed otherwise there: of %zu records around the offset %zu are "
+                        "not in this partition, and of %zu of those %zu lie in others",
+                        here->there + here->missing, here->missing, here->miss_count,
+                        here->elsewhere);
+    if (krc_sample_is_elsewhere(there))
+        return conclude(g, KRC_NOT_FOUND, -1,
+                        "keys are routed otherwise there: of %zu records around the place %zu are "
+                        "not in this partition here, and of %zu of those %zu lie in others",
+                        there->there + there->missing, there->missing, there->miss_count,
+                        there->elsewhere);
+    if (krc_sample_agrees(here) || krc_sample_agrees(there))
+        return KRC_OK;
+    return conclude(g, KRC_NOT_FOUND, -1,
+                    "this is no copy of the partition: of %zu records around the offset only %zu "
+                    "are there, and of %zu around the place there only %zu are here",
+                    here->there + here->missing, here->there, there->there + there->missing,
+                    there->there);
+}
+
+/* Whether the copy's partition is one of this partition at all: a few records in common would be
+ * found in any. */
+static int check_samples(struct migrating *g, struct krc_search *s)
+{
+    struct krc_sample here, there;
+    struct krc_search back = {.from = &g->to, .to = &g->from, .committed = g->m->offset,
+                              .slack_ms = s->slack_ms, .timed = s->timed, .is_back = true};
+    if (g->m->verdict == KRC_NOT_FOUND || g->m->committed <= 0 || s->window.count == 0)
+        return KRC_OK;
+    int rc = take_samples(g, s, &back, &here, &there);
+    krc_search_free(&back);
+    return rc < 0 ? rc : judge_samples(g, &here, &there);
+}
+
 /* ---- Committed offsets that are special ------------------------------------------------------ */
 
 static int stop(void *arg, const struct krc_record *record, enum krc_timestamp_type type,
@@ -252,6 +305,8 @@ static int look_up(struct migrating *g)
         return conclude(g, KRC_NOT_FOUND, -1,
                         "the committed offset lies beyond the log's end, offset %" PRId64, end);
     int rc = search(g, &s);
+    if (rc >= 0)
+        rc = check_samples(g, &s);
     krc_search_free(&s);
     KRC_TRY(rc);
     KRC_TRY(check_lost(g));

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-static int take_content(struct krc_search *s, const struct krc_record *record,
-                        struct krc_content *content, krc_error *error)
+int krc_search_content(struct krc_search *s, const struct krc_record *record,
+                       struct krc_content *content, krc_error *error)
 {
     return krc_content_of(record, s->timed, &s->scratch, content, error);
 }
@@ -30,7 +30,7 @@ static int make_mark(struct krc_search *s, const struct krc_record *record, stru
                      krc_error *error)
 {
     *mark = (struct krc_mark){.offset = record->offset, .timestamp_ms = record->timestamp_ms};
-    return take_content(s, record, &mark->content, error);
+    return krc_search_content(s, record, &mark->content, error);
 }
 
 static int add_done(void *arg, const struct krc_record *record, enum krc_timestamp_type type,
@@ -80,7 +80,7 @@ static int fill(struct krc_search *s, size_t most, krc_error *error)
     return krc_window_index(&s->window, error);
 }
 
-static void measure_times(struct krc_search *s)
+void krc_search_measure(struct krc_search *s)
 {
     s->early = INT64_MAX;
     s->late = -1;
@@ -112,18 +112,28 @@ static bool is_past(const struct krc_search *s)
     return s->late_in_a_row >= LATE_IN_A_ROW;
 }
 
+bool krc_search_is_past(struct krc_search *s, const struct krc_record *record)
+{
+    (void)is_late(s, record);
+    return is_past(s);
+}
+
+bool krc_search_was_past(const struct krc_search *s)
+{
+    return is_past(s);
+}
+
 static int count_record(void *arg, const struct krc_record *record, enum krc_timestamp_type type,
                         krc_error *error)
 {
     struct krc_search *s = arg;
     struct krc_content content;
     (void)type;
-    KRC_TRY(take_content(s, record, &content, error));
+    KRC_TRY(krc_search_content(s, record, &content, error));
     struct krc_slot *slot = krc_window_find(&s->window, &content);
     if (slot != NULL)
         *(record->offset < s->committed ? &slot->done : &slot->left) += 1;
-    (void)is_late(s, record);
-    return record->offset >= s->count_until && is_past(s);
+    return krc_search_is_past(s, record) && record->offset >= s->count_until;
 }
 
 /* Counts those of FROM, in offsets up to `until` at the least. */
@@ -148,7 +158,7 @@ static int match_record(void *arg, const struct krc_record *record, enum krc_tim
         return 1;
     if (s->first_seen < 0)
         s->first_seen = record->offset;
-    KRC_TRY(take_content(s, record, &content, error));
+    KRC_TRY(krc_search_content(s, record, &content, error));
     bool more = krc_match_next(&s->match, &content, record->offset, is_late(s, record));
     return !more || is_past(s);
 }
@@ -165,16 +175,20 @@ static int scan_copy(struct krc_search *s, krc_error *error)
     return KRC_OK;
 }
 
-static int search(struct krc_search *s, size_t most, krc_error *error)
+int krc_search_fill(struct krc_search *s, size_t most, krc_error *error)
 {
+    bool timed = s->timed;
     krc_window_free(&s->window);
     KRC_TRY(fill(s, most, error));
+    krc_search_measure(s);
+    return timed && !s->timed ? krc_search_fill(s, most, error) : KRC_OK; /* without times, then */
+}
+
+static int search(struct krc_search *s, size_t most, krc_error *error)
+{
+    KRC_TRY(krc_search_fill(s, most, error));
     if (s->window.count == 0)
         return KRC_OK;
-    bool timed = s->timed;
-    measure_times(s);
-    if (timed && !s->timed) /* the contents have to do without */
-        return search(s, most, error);
     KRC_TRY(count_contents(s, s->window.marks[s->window.count - 1].offset, error));
     return scan_copy(s, error);
 }
@@ -218,7 +232,7 @@ int krc_search_begin(struct krc_search *s, int *side, int64_t *first, krc_error 
         return KRC_OK;
     *first = s->window.marks[0].offset;
     KRC_TRY(krc_window_index(&s->window, error));
-    measure_times(s);
+    krc_search_measure(s);
     KRC_TRY(count_contents(s, 0, error));
     *side = (s->window.slots->left > 0) - (s->window.slots->done > 0);
     return KRC_OK;

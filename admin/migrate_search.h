@@ -12,6 +12,7 @@ struct krc_search {
     int64_t committed;
     int64_t slack_ms; /* how far timestamps go back in a log, at most */
     bool timed;       /* a record's copy has its timestamp */
+    bool is_back;     /* samples: `from` is the copy, whose own timestamps say nothing of `to` */
 
     /* found: */
     struct krc_window window;
@@ -30,6 +31,21 @@ struct krc_search {
  * it returns. */
 int krc_search_run(struct krc_search *search, size_t most, krc_error *error) KRC_MUST_USE;
 void krc_search_free(struct krc_search *search);
+
+/* ---- For samples: migrate_sample.c ----------------------------------------------------------- */
+
+/* Fills the window alone, with its times. */
+int krc_search_fill(struct krc_search *search, size_t most, krc_error *error) KRC_MUST_USE;
+void krc_search_measure(struct krc_search *search);
+
+int krc_search_content(struct krc_search *search, const struct krc_record *record,
+                       struct krc_content *content, krc_error *error) KRC_MUST_USE;
+
+/* The next record of a log: whether it, and so many before it, are behind all times that count. */
+bool krc_search_is_past(struct krc_search *search, const struct krc_record *record);
+bool krc_search_was_past(const struct krc_search *search);
+
+/* ---------------------------------------------------------------------------------------------- */
 
 /* Instead: looks for the first record of the copy in FROM, whose content lies there at or above the
  * committed offset alone (1), below it alone (-1), or on both sides or none (0).  `*first` is its
