@@ -374,7 +374,8 @@ int krc_migrate(krc *from, krc *to, const struct krc_migrate_options *options,
     struct krc_migration *m = migration;
     struct migrating g = {
         .from = {.handle = from, .topic = m->topic, .partition = m->partition},
-        .to = {.handle = to, .topic = m->topic, .partition = m->partition},
+        .to = {.handle = to, .topic = m->to_topic != NULL ? m->to_topic : m->topic,
+               .partition = m->partition},
         .options = options,
         .m = m,
         .error = error != NULL ? error : &own,

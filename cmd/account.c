@@ -194,7 +194,8 @@ void cmd_tell_notes(krc *handle, bool quiet)
     const struct cmd_source source = {.quiet = quiet};
     struct krc_event event;
     while (handle != NULL && krc_event_next(handle, &event) == 1)
-        (void)cmd_tell_event(&source, &event);
+        if (event.type == KRC_EVENT_NOTE && event.partition < 0)
+            (void)cmd_tell_event(&source, &event);
 }
 
 void cmd_close(krc *handle, bool quiet)

@@ -17,7 +17,9 @@ struct cmd_account {
  * skipped, the position was reset, or a transaction was decided wrongly. */
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event);
 
-/* Tells the notes that a handle has, unless they are not wanted; and closes it, too. */
+/* Tells the notes that a handle has of the source as a whole, unless they are not wanted, and
+ * forgets its other events: what it reads of a partition to look something up is nobody's account.
+ * The second closes it, too. */
 void cmd_tell_notes(krc *handle, bool quiet);
 void cmd_close(krc *handle, bool quiet);
 

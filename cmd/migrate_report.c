@@ -1,11 +1,12 @@
 /*
  * A line is
- *     {"group":…,"from":…,"to":…,"toGroup":…,"topic":…,"topicId":…,             which partition
- *      "toTopicId":…,"partition":…,"fromOffset":…,
+ *     {"group":…,"from":…,"to":…,"toGroup":…,"topic":…,"toTopic":…,             which partition
+ *      "topicId":…,"toTopicId":…,"partition":…,"fromOffset":…,
  *      "toOffset":…,"verdict":…,"committed":…,                                  what became of it
  *      "recordOffset":…,"before":…,"after":…,"byNeighbours":…,"timestampsLeftOut":…,"again":…,
  *      "evidence":…}                                                            why
- * and is found again by its beginning.  Of several the last one counts.
+ * and is found again by its beginning.  Of several the last one counts.  "toTopic" is there where
+ * it is another name.
  */
 #include "cmd/migrate_report.h"
 
@@ -57,6 +58,8 @@ static void print_partition(const struct migrate_report *report,
     print_text("to", report->to, out);
     print_text("toGroup", report->to_group, out);
     print_text("topic", entry->row->topic, out);
+    if (strcmp(entry->to_topic, entry->row->topic) != 0)
+        print_text("toTopic", entry->to_topic, out);
     print_id("topicId", &entry->topic_id, out);
     print_id("toTopicId", &entry->to_topic_id, out);
     print_number("partition", entry->row->partition, out);
@@ -180,6 +183,7 @@ static void recall(const char *line, struct migrate_entry *entry)
     for (int i = KRC_NOT_FOUND + 1; i <= KRC_SAME; i++)
         if (strcmp(verdict, krc_verdict_name((enum krc_verdict)i)) == 0) {
             *m = (struct krc_migration){.topic = entry->row->topic,
+                                        .to_topic = entry->to_topic,
                                         .partition = entry->row->partition,
                                         .committed = entry->row->offset,
                                         .verdict = (enum krc_verdict)i,

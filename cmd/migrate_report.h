@@ -10,6 +10,7 @@
 
 struct migrate_entry {
     const struct krc_committed *row;
+    char *to_topic; /* its name there */
     struct krc_uuid topic_id, to_topic_id; /* the topics' by now; all zero: unknown */
     struct krc_migration result;
     bool committed;

@@ -2,16 +2,12 @@
  * krc offsets migrate: carries a group's committed offsets into a copy of the logs.
  */
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/account.h"
 #include "cmd/cmd.h"
-#include "cmd/migrate_report.h"
-#include "cmd/offsets.h"
+#include "cmd/migrate.h"
 #include "cmd/source.h"
-#include "cmd/table.h"
 #include "cmd/times.h"
 
 static const char help_text[] =
@@ -34,6 +30,9 @@ static const char help_text[] =
     "      --to-store FILE      the offsets go into this store; the logs are in that cluster, or\n"
     "      --to-log-dir DIR     in a Kafka data folder; repeatable\n"
     "      --to-group GROUP     (default: the same)\n"
+    "      --map-topic OLD=NEW  the topic OLD is called NEW there; repeatable\n"
+    "      --topic-prefix P     other topics have this before their names there: us-west. is what\n"
+    "                           MirrorMaker 2 puts before those of a cluster us-west\n"
     "      --to-command-config FILE    properties\n"
     "\n"
     "      --execute            commit what was found. The group there must have no members\n"
@@ -56,285 +55,11 @@ static const char help_text[] =
     "  exact          it is there, or, at the end, the one before it\n"
     "  by timestamp   it is not; an earlier place is taken, so that nothing is left out, and at\n"
     "                 most so many records come again\n"
-    "  not found      nothing is changed\n"
+    "  not found      nothing is changed; also where the partition there is none of this one's,\n"
+    "                 for keys are routed otherwise, as samples of both sides show\n"
     "  same           offsets mean the same there\n"
     "\n"
     "Exit status: 0 all were found, 1 failed, 2 wrong usage, 3 some were not found or not moved.\n";
-
-/* Where offsets and logs are. */
-struct place {
-    const char *store, *group;
-    krc_config *config;
-    bool has_servers, has_logs;
-    const char *name; /* for the report */
-    krc *handle;      /* NULL: no log was named */
-};
-
-struct migrate {
-    struct place from, to;
-    struct cmd_selection selection;
-    struct krc_migrate_options options;
-    bool json, execute, force, dry_run, finished;
-    struct migrate_report report;
-    struct offsets_rows here, there;
-    struct migrate_entry *entries;
-    size_t count;
-    bool skipped; /* something was not found, or not moved */
-    krc_error error;
-};
-
-/* ---- Places ---------------------------------------------------------------------------------- */
-
-static int open_place(struct place *place, krc_error *error)
-{
-    if (!place->has_servers && !place->has_logs)
-        return KRC_OK;
-    int rc = krc_config_set(place->config, "isolation.level", "read_committed", error);
-    return rc < 0 ? rc : krc_open(&place->handle, place->config, error);
-}
-
-static int load_rows(const struct place *place, struct offsets_rows *rows, krc_error *error)
-{
-    if (place->store != NULL)
-        return krc_committed_load(rows->list, place->store, place->group, error);
-    if (place->has_servers)
-        return krc_group_cluster_read(place->handle, place->group, rows->list, rows->groups, error);
-    return krc_group_log_read(place->handle, place->group, rows->list, rows->groups, error);
-}
-
-/* What is committed there; nothing, where there is no such store, group or group log. */
-static int load_place(const struct place *place, struct offsets_rows *rows, krc_error *error)
-{
-    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
-    if (rows->list == NULL || rows->groups == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    int rc = load_rows(place, rows, error);
-    offsets_tell_left_out(rows->list);
-    return rc;
-}
-
-/* A topic that is not there is found out partition by partition. */
-static int load_topic(const struct place *place, const char *topic, krc_error *error)
-{
-    int rc = place->handle == NULL ? KRC_OK : krc_load_topics(place->handle, &topic, 1, error);
-    return rc == KRC_E_NOT_FOUND ? KRC_OK : rc;
-}
-
-static struct krc_uuid topic_id_of(const struct place *place, const char *topic)
-{
-    struct krc_partition partition;
-    for (size_t i = 0; place->handle != NULL && krc_source_partition(place->handle, i, &partition);
-         i++)
-        if (strcmp(partition.topic, topic) == 0)
-            return partition.topic_id;
-    return (struct krc_uuid){{0}};
-}
-
-/* ---- Looking up ------------------------------------------------------------------------------ */
-
-static int list_entries(struct migrate *m)
-{
-    const struct krc_committed *row;
-    size_t rows = 0;
-    while (krc_committed_at(m->here.list, rows) != NULL)
-        rows++;
-    m->entries = calloc(rows + 1, sizeof *m->entries);
-    if (m->entries == NULL)
-        return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
-    for (size_t i = 0; (row = krc_committed_at(m->here.list, i)) != NULL; i++)
-        if (row->offset >= 0 && cmd_selects(&m->selection, row->topic, row->partition))
-            m->entries[m->count++].row = row;
-    if (m->count == 0)
-        return cmd_error(&m->error, KRC_E_NOT_FOUND, "nothing to migrate: group \"%s\" has no "
-                         "committed offset of such partitions", m->from.group);
-    return KRC_OK;
-}
-
-static int look_up(struct migrate *m, struct migrate_entry *entry)
-{
-    const struct krc_committed *row = entry->row;
-    int rc = load_topic(&m->from, row->topic, &m->error);
-    if (rc == KRC_OK)
-        rc = load_topic(&m->to, row->topic, &m->error);
-    if (rc < 0)
-        return rc;
-    entry->topic_id = topic_id_of(&m->from, row->topic);
-    entry->to_topic_id = topic_id_of(&m->to, row->topic);
-    report_recall(&m->report, entry);
-    if (entry->was_reported)
-        return KRC_OK;
-    entry->result = (struct krc_migration){.topic = row->topic, .partition = row->partition,
-                                           .topic_id = row->topic_id, .committed = row->offset};
-    rc = krc_migrate(m->from.handle, m->to.handle, &m->options, &entry->result, &m->error);
-    return rc < 0 ? rc : report_add(&m->report, entry, &m->error);
-}
-
-static int look_up_all(struct migrate *m)
-{
-    for (size_t i = 0; i < m->count; i++) {
-        int rc = look_up(m, &m->entries[i]);
-        if (rc < 0)
-            return rc;
-        m->skipped |= m->entries[i].result.verdict == KRC_NOT_FOUND;
-        if (m->json)
-            report_print(&m->report, &m->entries[i], stdout);
-    }
-    return KRC_OK;
-}
-
-static int print_table(const struct migrate *m, krc_error *error)
-{
-    static const struct cmd_column columns[] = {
-        {"TOPIC", true}, {"PARTITION", false}, {"FROM-OFFSET", false}, {"TO-OFFSET", false},
-        {"VERDICT", true}, {"AGAIN", false}, {"EVIDENCE", true}};
-    struct cmd_table table;
-    cmd_table_init(&table, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < m->count; i++) {
-        const struct krc_migration *result = &m->entries[i].result;
-        cmd_table_add(&table, "%s", result->topic);
-        cmd_table_add_number(&table, result->partition);
-        cmd_table_add_number(&table, result->committed);
-        cmd_table_add_number(&table, result->offset);
-        cmd_table_add(&table, "%s", krc_verdict_name(result->verdict));
-        cmd_table_add_number(&table, result->again);
-        cmd_table_add(&table, "%s", result->evidence);
-    }
-    int rc = cmd_table_print(&table, stdout, error);
-    cmd_table_free(&table);
-    return rc;
-}
-
-/* ---- Committing ------------------------------------------------------------------------------ */
-
-/* Whether it is to be committed.  What stands further on already was read there. */
-static bool is_wanted(struct migrate *m, const struct migrate_entry *entry)
-{
-    const struct krc_migration *result = &entry->result;
-    if (result->verdict == KRC_NOT_FOUND || entry->committed)
-        return false;
-    const struct krc_committed *now = krc_committed_find(m->there.list, m->to.group, result->topic,
-                                                         result->partition);
-    if (now == NULL || now->offset <= result->offset || m->force)
-        return true;
-    cmd_say("%s-%" PRId32 " stays at offset %" PRId64 " there, beyond offset %" PRId64
-            "; --force moves it back", result->topic, result->partition, now->offset,
-            result->offset);
-    m->skipped = true;
-    return false;
-}
-
-static int plan(struct migrate *m, krc_committed_list *list)
-{
-    for (size_t i = 0; i < m->count; i++) {
-        const struct migrate_entry *entry = &m->entries[i];
-        struct krc_committed row = *entry->row;
-        if (!is_wanted(m, entry))
-            continue;
-        row.group = m->to.group;
-        row.offset = entry->result.offset;
-        if (entry->result.verdict != KRC_SAME) {
-            row.leader_epoch = -1;
-            row.topic_id = topic_id_of(&m->to, row.topic);
-        }
-        int rc = krc_committed_add(list, &row, &m->error);
-        if (rc < 0)
-            return rc;
-    }
-    return KRC_OK;
-}
-
-static int note_committed(struct migrate *m, const krc_committed_list *list)
-{
-    int rc = KRC_OK;
-    for (size_t i = 0; rc == KRC_OK && i < m->count; i++) {
-        struct migrate_entry *entry = &m->entries[i];
-        if (krc_committed_find(list, m->to.group, entry->row->topic, entry->row->partition) == NULL)
-            continue;
-        entry->committed = true;
-        rc = report_add(&m->report, entry, &m->error);
-    }
-    return rc;
-}
-
-static int commit(struct migrate *m, const krc_committed_list *list)
-{
-    if (krc_committed_at(list, 0) == NULL)
-        return KRC_OK;
-    int rc = m->to.store != NULL
-                 ? krc_committed_save(list, m->to.store, "migrated by the user", cmd_now_ms(),
-                                      &m->error)
-                 : krc_group_cluster_commit(m->to.handle, list, &m->error);
-    return rc < 0 ? rc : note_committed(m, list);
-}
-
-static int carry_out(struct migrate *m)
-{
-    int rc = load_place(&m->to, &m->there, &m->error);
-    if (rc < 0 && rc != KRC_E_NOT_FOUND)
-        return rc;
-    krc_committed_list *list = krc_committed_new();
-    if (list == NULL)
-        return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
-    rc = plan(m, list);
-    if (rc == KRC_OK)
-        rc = commit(m, list);
-    krc_committed_free(list);
-    return rc;
-}
-
-/* ---- All of it ------------------------------------------------------------------------------- */
-
-static void tell_members(const struct migrate *m)
-{
-    const struct krc_group *group = krc_groups_find(m->here.groups, m->from.group);
-    if (group != NULL && group->member_count > 0)
-        cmd_say("group %s has %zu members here: what they commit from now on is not "
-                "carried over", group->id, group->member_count);
-}
-
-static int migrate(struct migrate *m)
-{
-    krc_error *error = &m->error;
-    int rc = report_open(&m->report, error);
-    if (rc == KRC_OK)
-        rc = open_place(&m->from, error);
-    if (rc == KRC_OK)
-        rc = open_place(&m->to, error);
-    if (rc == KRC_OK)
-        rc = load_place(&m->from, &m->here, error);
-    if (rc == KRC_OK)
-        rc = list_entries(m);
-    if (rc < 0)
-        return rc;
-    tell_members(m);
-    offsets_tell_pending(m->here.list);
-    rc = look_up_all(m);
-    if (rc == KRC_OK && !m->json)
-        rc = print_table(m, error);
-    if (rc == KRC_OK && m->execute)
-        return carry_out(m);
-    if (rc == KRC_OK)
-        cmd_say("a dry run, nothing was changed; --execute does it");
-    return rc;
-}
-
-static int run(struct migrate *m)
-{
-    m->report.from_group = m->from.group;
-    m->report.to_group = m->to.group;
-    m->report.from = m->from.name != NULL ? m->from.name : m->from.store;
-    m->report.to = m->to.store != NULL ? m->to.store : m->to.name;
-    int rc = migrate(m);
-    report_close(&m->report);
-    offsets_free(&m->here);
-    offsets_free(&m->there);
-    cmd_close(m->from.handle, false);
-    cmd_close(m->to.handle, false);
-    free(m->entries);
-    if (rc < 0)
-        return cmd_fail(&m->error);
-    return cmd_flush() == CMD_FAILED ? CMD_FAILED : m->skipped ? CMD_LOSS : CMD_DONE;
-}
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
@@ -345,6 +70,8 @@ enum {
     OPT_TO_LOG_DIR,
     OPT_TO_GROUP,
     OPT_TO_CONFIG,
+    OPT_MAP_TOPIC,
+    OPT_TOPIC_PREFIX,
     OPT_EXECUTE,
     OPT_FORCE,
     OPT_DRY_RUN,
@@ -367,6 +94,8 @@ static const struct option long_options[] = {
     {"to-log-dir", required_argument, NULL, OPT_TO_LOG_DIR},
     {"to-group", required_argument, NULL, OPT_TO_GROUP},
     {"to-command-config", required_argument, NULL, OPT_TO_CONFIG},
+    {"map-topic", required_argument, NULL, OPT_MAP_TOPIC},
+    {"topic-prefix", required_argument, NULL, OPT_TOPIC_PREFIX},
     {"execute", no_argument, NULL, OPT_EXECUTE},
     {"force", no_argument, NULL, OPT_FORCE},
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
@@ -379,7 +108,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static int add_log_dir(struct place *place, const char *path)
+static int add_log_dir(struct migrate_place *place, const char *path)
 {
     krc_error error;
     place->has_logs = true;
@@ -431,6 +160,10 @@ static int set_to(struct migrate *m, int option, char *value)
     case OPT_TO_GROUP:
         m->to.group = value;
         return CMD_DONE;
+    case OPT_MAP_TOPIC:
+        return cmd_judged(topic_map_add(&m->map, value), value);
+    case OPT_TOPIC_PREFIX:
+        return cmd_judged(topic_map_set_prefix(&m->map, value), value);
     default: /* OPT_TO_CONFIG */
         return cmd_load_properties(m->to.config, value);
     }
@@ -478,7 +211,7 @@ static int set_option(struct migrate *m, int option, char *value)
 
 #define COMMAND "offsets migrate"
 
-static int check_place(const struct migrate *m, const struct place *place, const char *prefix)
+static int check_place(const struct migrate *m, const struct migrate_place *place, const char *prefix)
 {
     bool has_log = place->has_servers || place->has_logs;
     if (place->has_servers && place->has_logs)
@@ -492,7 +225,7 @@ static int check_place(const struct migrate *m, const struct place *place, const
 }
 
 /* A properties file may name it, too. */
-static void find_servers(struct place *place)
+static void find_servers(struct migrate_place *place)
 {
     const char *servers = krc_config_get(place->config, "bootstrap.servers");
     place->has_servers = servers != NULL && servers[0] != '\0';
@@ -542,8 +275,9 @@ int cmd_migrate(int argc, char **argv)
     if (status == CMD_DONE && !m.finished)
         status = check(&m, argc - optind, argv + optind);
     if (status == CMD_DONE && !m.finished)
-        status = run(&m);
+        status = migrate_run(&m);
     cmd_selection_free(&m.selection);
+    topic_map_free(&m.map);
     krc_config_free(m.from.config);
     krc_config_free(m.to.config);
     return status;

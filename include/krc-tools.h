@@ -227,6 +227,7 @@ const char *krc_verdict_name(enum krc_verdict verdict); /* "exact", "by timestam
 /* A committed offset that is to be carried from one log into a copy of it. */
 struct krc_migration {
     const char *topic;
+    const char *to_topic; /* its name there; NULL: the same */
     int32_t partition;
     struct krc_uuid topic_id; /* of the topic that was committed; all zero: unknown */
     int64_t committed;

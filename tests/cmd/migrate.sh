@@ -149,3 +149,53 @@ expect 1 '' 'krc: DIR/hello is no report of a migration: name another file' \
 same 'and stays' 'hello' "$(cat "$dir/hello")"
 expect 1 '' 'krc: cannot open the report DIR/none/report: No such file or directory' \
     $from $to --report "$dir/none/report"
+
+# ---- topics that are called otherwise there, as MirrorMaker 2 does
+mkdir "$dir/west"
+for partition in 0 1; do
+    cp -r "$copy/txns-$partition" "$dir/west/us-west.txns-$partition"
+done
+to="--to-store $dir/west.db --to-log-dir $dir/west"
+mapped='TOPIC TO-TOPIC PARTITION FROM-OFFSET TO-OFFSET VERDICT AGAIN EVIDENCE'
+for how in '--topic-prefix us-west.' '--map-topic txns=us-west.txns' \
+    '--topic-prefix x. --map-topic txns=us-west.txns'; do
+    expect 0 "$mapped
+txns us-west.txns 0 57 58 exact 0 $found
+txns us-west.txns 1 33 33 exact 0 $found" "$dry" -d "$LOGS" -g billing $to $how
+done
+"$KRC" offsets migrate -d "$LOGS" -g billing $to --topic-prefix us-west. --execute -J \
+    --report "$dir/west.report" >"$dir/out" 2>"$dir/err"
+same '-J' 'txns us-west.txns 58 exact' "$(jq -r 'select(.partition == 0) |
+    "\(.topic) \(.toTopic) \(.toOffset) \(.verdict)"' "$dir/out")"
+sql "$dir/west.db" 'SELECT topic, partition, offset FROM offsets ORDER BY partition' \
+    'us-west.txns|0|58
+us-west.txns|1|33'
+expect 0 "$mapped
+txns us-west.txns 0 57 58 exact - an earlier run has found it
+txns us-west.txns 1 33 33 exact - an earlier run has found it" "$dry" -d "$LOGS" -g billing $to \
+    --topic-prefix us-west. --report "$dir/west.report"
+expect 3 "$mapped
+txns other 0 57 - not found - there: there is no partition other-0
+txns other 1 33 - not found - there: there is no partition other-1" \
+    "krc: --map-topic nobody: group \"billing\" has no committed offset of it
+$dry" -d "$LOGS" -g billing $to --map-topic txns=other --map-topic nobody=x
+printf 'two,txns,0,57\ntwo,trimmed,0,60\n' |
+    "$KRC" offsets import --store "$dir/two.db" 2>"$dir/err" || exit 1
+expect 1 '' 'krc: trimmed and txns cannot both be us-west.txns there' --store "$dir/two.db" -g two \
+    -d "$LOGS" $to --map-topic txns=us-west.txns --map-topic trimmed=us-west.txns
+expect 2 '' "krc: txns: give the topic's names as OLD=NEW$more" --map-topic txns
+expect 2 '' "krc: txns=../x: not two valid topic names; give them as OLD=NEW$more" \
+    --map-topic txns=../x
+expect 2 '' "krc: txns: the topic is mapped already$more" --map-topic txns=x --map-topic txns=y
+expect 2 '' "krc: a/: give what topics' names begin with there, such as us-west.$more" \
+    --topic-prefix a/
+
+# ---- a copy whose records lie in other partitions
+mkdir "$dir/swapped"
+cp -r "$copy/txns-0" "$dir/swapped/txns-1"
+cp -r "$copy/txns-1" "$dir/swapped/txns-0"
+"$KRC" offsets migrate -d "$LOGS" -g billing --to-store "$dir/swapped.db" \
+    --to-log-dir "$dir/swapped" --execute >"$dir/out" 2>"$dir/err"
+same 'exit status of partitions that are swapped' 3 $?
+same 'partitions that are swapped' 2 "$(grep -c 'not found' "$dir/out")"
+same 'nothing is committed' '' "$(ls "$dir" | grep swapped.db)"

@@ -1,0 +1,309 @@
+/*
+ * krc offsets migrate: looks the places up, shows them, and commits.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/account.h"
+#include "cmd/cmd.h"
+#include "cmd/migrate.h"
+#include "cmd/table.h"
+#include "cmd/times.h"
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static int open_place(struct migrate_place *place, krc_error *error)
+{
+    if (!place->has_servers && !place->has_logs)
+        return KRC_OK;
+    int rc = krc_config_set(place->config, "isolation.level", "read_committed", error);
+    return rc < 0 ? rc : krc_open(&place->handle, place->config, error);
+}
+
+static int load_rows(const struct migrate_place *place, struct offsets_rows *rows, krc_error *error)
+{
+    if (place->store != NULL)
+        return krc_committed_load(rows->list, place->store, place->group, error);
+    if (place->has_servers)
+        return krc_group_cluster_read(place->handle, place->group, rows->list, rows->groups, error);
+    return krc_group_log_read(place->handle, place->group, rows->list, rows->groups, error);
+}
+
+/* What is committed there; nothing, where there is no such store, group or group log. */
+static int load_place(const struct migrate_place *place, struct offsets_rows *rows, krc_error *error)
+{
+    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
+    if (rows->list == NULL || rows->groups == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    int rc = load_rows(place, rows, error);
+    offsets_tell_left_out(rows->list);
+    return rc;
+}
+
+/* A topic that is not there is found out partition by partition. */
+static int load_topic(const struct migrate_place *place, const char *topic, krc_error *error)
+{
+    int rc = place->handle == NULL ? KRC_OK : krc_load_topics(place->handle, &topic, 1, error);
+    return rc == KRC_E_NOT_FOUND ? KRC_OK : rc;
+}
+
+static struct krc_uuid topic_id_of(const struct migrate_place *place, const char *topic)
+{
+    struct krc_partition partition;
+    for (size_t i = 0; place->handle != NULL && krc_source_partition(place->handle, i, &partition);
+         i++)
+        if (strcmp(partition.topic, topic) == 0)
+            return partition.topic_id;
+    return (struct krc_uuid){{0}};
+}
+
+/* ---- Looking up ------------------------------------------------------------------------------ */
+
+static int name_entry(struct migrate *m, struct migrate_entry *entry)
+{
+    entry->to_topic = topic_map_name(&m->map, entry->row->topic);
+    if (entry->to_topic == NULL)
+        return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
+    for (const struct migrate_entry *e = m->entries; e < entry; e++)
+        if (strcmp(e->to_topic, entry->to_topic) == 0 &&
+            strcmp(e->row->topic, entry->row->topic) != 0)
+            return cmd_error(&m->error, KRC_E_INVALID, "%s and %s cannot both be %s there",
+                             e->row->topic, entry->row->topic, entry->to_topic);
+    return KRC_OK;
+}
+
+static int name_entries(struct migrate *m)
+{
+    const char *unused;
+    for (size_t i = 0; i < m->count; i++) {
+        int rc = name_entry(m, &m->entries[i]);
+        if (rc < 0)
+            return rc;
+    }
+    for (size_t i = 0; (unused = topic_map_unused(&m->map, i)) != NULL; i++)
+        cmd_say("--map-topic %s: group \"%s\" has no committed offset of it", unused,
+                m->from.group);
+    return KRC_OK;
+}
+
+static int list_entries(struct migrate *m)
+{
+    const struct krc_committed *row;
+    size_t rows = 0;
+    while (krc_committed_at(m->here.list, rows) != NULL)
+        rows++;
+    m->entries = calloc(rows + 1, sizeof *m->entries);
+    if (m->entries == NULL)
+        return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
+    for (size_t i = 0; (row = krc_committed_at(m->here.list, i)) != NULL; i++)
+        if (row->offset >= 0 && cmd_selects(&m->selection, row->topic, row->partition))
+            m->entries[m->count++].row = row;
+    if (m->count == 0)
+        return cmd_error(&m->error, KRC_E_NOT_FOUND, "nothing to migrate: group \"%s\" has no "
+                         "committed offset of such partitions", m->from.group);
+    return name_entries(m);
+}
+
+static int look_up(struct migrate *m, struct migrate_entry *entry)
+{
+    const struct krc_committed *row = entry->row;
+    int rc = load_topic(&m->from, row->topic, &m->error);
+    if (rc == KRC_OK)
+        rc = load_topic(&m->to, entry->to_topic, &m->error);
+    if (rc < 0)
+        return rc;
+    entry->topic_id = topic_id_of(&m->from, row->topic);
+    entry->to_topic_id = topic_id_of(&m->to, entry->to_topic);
+    report_recall(&m->report, entry);
+    if (entry->was_reported)
+        return KRC_OK;
+    entry->result = (struct krc_migration){.topic = row->topic, .to_topic = entry->to_topic,
+                                           .partition = row->partition, .topic_id = row->topic_id,
+                                           .committed = row->offset};
+    rc = krc_migrate(m->from.handle, m->to.handle, &m->options, &entry->result, &m->error);
+    return rc < 0 ? rc : report_add(&m->report, entry, &m->error);
+}
+
+static int look_up_all(struct migrate *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        int rc = look_up(m, &m->entries[i]);
+        if (rc < 0)
+            return rc;
+        m->skipped |= m->entries[i].result.verdict == KRC_NOT_FOUND;
+        if (m->json)
+            report_print(&m->report, &m->entries[i], stdout);
+    }
+    return KRC_OK;
+}
+
+static bool any_mapped(const struct migrate *m)
+{
+    return m->map.count > 0 || m->map.prefix != NULL;
+}
+
+/* The name there is left out where all are the same. */
+static int print_table(const struct migrate *m, krc_error *error)
+{
+    static const struct cmd_column columns[] = {
+        {"TOPIC", true},     {"PARTITION", false}, {"FROM-OFFSET", false}, {"TO-OFFSET", false},
+        {"VERDICT", true},   {"AGAIN", false},     {"EVIDENCE", true}},
+        mapped[] = {{"TOPIC", true},         {"TO-TOPIC", true},   {"PARTITION", false},
+                    {"FROM-OFFSET", false},  {"TO-OFFSET", false}, {"VERDICT", true},
+                    {"AGAIN", false},        {"EVIDENCE", true}};
+    struct cmd_table table;
+    bool shows_both = any_mapped(m);
+    cmd_table_init(&table, shows_both ? mapped : columns,
+                   sizeof columns / sizeof *columns + shows_both);
+    for (size_t i = 0; i < m->count; i++) {
+        const struct krc_migration *result = &m->entries[i].result;
+        cmd_table_add(&table, "%s", result->topic);
+        if (shows_both)
+            cmd_table_add(&table, "%s", m->entries[i].to_topic);
+        cmd_table_add_number(&table, result->partition);
+        cmd_table_add_number(&table, result->committed);
+        cmd_table_add_number(&table, result->offset);
+        cmd_table_add(&table, "%s", krc_verdict_name(result->verdict));
+        cmd_table_add_number(&table, result->again);
+        cmd_table_add(&table, "%s", result->evidence);
+    }
+    int rc = cmd_table_print(&table, stdout, error);
+    cmd_table_free(&table);
+    return rc;
+}
+
+/* ---- Committing ------------------------------------------------------------------------------ */
+
+/* Whether it is to be committed.  What stands further on already was read there. */
+static bool is_wanted(struct migrate *m, const struct migrate_entry *entry)
+{
+    const struct krc_migration *result = &entry->result;
+    if (result->verdict == KRC_NOT_FOUND || entry->committed)
+        return false;
+    const struct krc_committed *now = krc_committed_find(m->there.list, m->to.group,
+                                                         entry->to_topic, result->partition);
+    if (now == NULL || now->offset <= result->offset || m->force)
+        return true;
+    cmd_say("%s-%" PRId32 " stays at offset %" PRId64 " there, beyond offset %" PRId64
+            "; --force moves it back", entry->to_topic, result->partition, now->offset,
+            result->offset);
+    m->skipped = true;
+    return false;
+}
+
+static int plan(struct migrate *m, krc_committed_list *list)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const struct migrate_entry *entry = &m->entries[i];
+        struct krc_committed row = *entry->row;
+        if (!is_wanted(m, entry))
+            continue;
+        row.group = m->to.group;
+        row.topic = entry->to_topic;
+        row.offset = entry->result.offset;
+        if (entry->result.verdict != KRC_SAME) {
+            row.leader_epoch = -1;
+            row.topic_id = topic_id_of(&m->to, row.topic);
+        }
+        int rc = krc_committed_add(list, &row, &m->error);
+        if (rc < 0)
+            return rc;
+    }
+    return KRC_OK;
+}
+
+static int note_committed(struct migrate *m, const krc_committed_list *list)
+{
+    int rc = KRC_OK;
+    for (size_t i = 0; rc == KRC_OK && i < m->count; i++) {
+        struct migrate_entry *entry = &m->entries[i];
+        if (krc_committed_find(list, m->to.group, entry->to_topic, entry->row->partition) == NULL)
+            continue;
+        entry->committed = true;
+        rc = report_add(&m->report, entry, &m->error);
+    }
+    return rc;
+}
+
+static int commit(struct migrate *m, const krc_committed_list *list)
+{
+    if (krc_committed_at(list, 0) == NULL)
+        return KRC_OK;
+    int rc = m->to.store != NULL
+                 ? krc_committed_save(list, m->to.store, "migrated by the user", cmd_now_ms(),
+                                      &m->error)
+                 : krc_group_cluster_commit(m->to.handle, list, &m->error);
+    return rc < 0 ? rc : note_committed(m, list);
+}
+
+static int carry_out(struct migrate *m)
+{
+    int rc = load_place(&m->to, &m->there, &m->error);
+    if (rc < 0 && rc != KRC_E_NOT_FOUND)
+        return rc;
+    krc_committed_list *list = krc_committed_new();
+    if (list == NULL)
+        return cmd_error(&m->error, KRC_E_NOMEM, "out of memory");
+    rc = plan(m, list);
+    if (rc == KRC_OK)
+        rc = commit(m, list);
+    krc_committed_free(list);
+    return rc;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static void tell_members(const struct migrate *m)
+{
+    const struct krc_group *group = krc_groups_find(m->here.groups, m->from.group);
+    if (group != NULL && group->member_count > 0)
+        cmd_say("group %s has %zu members here: what they commit from now on is not "
+                "carried over", group->id, group->member_count);
+}
+
+static int migrate(struct migrate *m)
+{
+    krc_error *error = &m->error;
+    int rc = report_open(&m->report, error);
+    if (rc == KRC_OK)
+        rc = open_place(&m->from, error);
+    if (rc == KRC_OK)
+        rc = open_place(&m->to, error);
+    if (rc == KRC_OK)
+        rc = load_place(&m->from, &m->here, error);
+    if (rc == KRC_OK)
+        rc = list_entries(m);
+    if (rc < 0)
+        return rc;
+    tell_members(m);
+    offsets_tell_pending(m->here.list);
+    rc = look_up_all(m);
+    if (rc == KRC_OK && !m->json)
+        rc = print_table(m, error);
+    if (rc == KRC_OK && m->execute)
+        return carry_out(m);
+    if (rc == KRC_OK)
+        cmd_say("a dry run, nothing was changed; --execute does it");
+    return rc;
+}
+
+int migrate_run(struct migrate *m)
+{
+    m->report.from_group = m->from.group;
+    m->report.to_group = m->to.group;
+    m->report.from = m->from.name != NULL ? m->from.name : m->from.store;
+    m->report.to = m->to.store != NULL ? m->to.store : m->to.name;
+    int rc = migrate(m);
+    report_close(&m->report);
+    offsets_free(&m->here);
+    offsets_free(&m->there);
+    cmd_close(m->from.handle, false);
+    cmd_close(m->to.handle, false);
+    for (size_t i = 0; i < m->count; i++)
+        free(m->entries[i].to_topic);
+    free(m->entries);
+    if (rc < 0)
+        return cmd_fail(&m->error);
+    return cmd_flush() == CMD_FAILED ? CMD_FAILED : m->skipped ? CMD_LOSS : CMD_DONE;
+}
