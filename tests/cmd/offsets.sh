@@ -257,7 +257,7 @@ audit codec-zstd 0 0 101 750 750 750 - 0" 'krc: group audit: topic codec-zstd wa
 'offset 101 of partition 0 was committed, which says nothing of it' \
     lag --store "$dir/moved.db" -d "$LOGS" -g audit
 "$KRC" offsets export -d "$LOGS" -g audit -J |
-    "$KRC" offsets import --store "$dir/moved.db" || exit 1
+    "$KRC" offsets import --store "$dir/moved.db" 2>"$dir/err" || exit 1
 same 'the new topic has a history of its own' '1|2' "$(sqlite3 "$dir/moved.db" \
     "SELECT group_concat(history, '|') FROM histories WHERE group_id = 'audit'")"
 
