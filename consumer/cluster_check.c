@@ -17,8 +17,8 @@ int krc_check_cluster(struct krc_store *store, const char *group, const char *cl
         return 0;
     return krc_fail(error, KRC_E_MISMATCH,
                     "the offsets of group \"%s\" in the offset store were read from cluster "
-                    "\"%s\", and this is cluster \"%s\": use another store or group; if the topics moved "
-                    "here with their offsets, say so (--moved-cluster, "
+                    "\"%s\", and this is cluster \"%s\": use another store or group; if the topics "
+                    "moved here with their offsets, say so (--moved-cluster, "
                     "offset.store.moved.cluster=true)", group, known, cluster_id);
 }
 

@@ -116,8 +116,8 @@ static int64_t until_of(const struct krc_source *source)
     return source->until == KRC_LATEST ? KRC_NO_END : source->until;
 }
 
-/* Whether the log ends before an offset that it had, and that matters: a broker that stopped cleanly
- * has written all, and else the end may be a copy's; but who asks for more is told. */
+/* Whether the log ends before an offset that it had, and that matters: a broker that stopped
+ * cleanly has written all.  Else the end may be a copy's; but who asks for more is told. */
 static bool is_end_missing(const struct krc_logsource *s, int64_t until)
 {
     bool is_asked_for = until != KRC_NO_END && until > s->log_end;
@@ -130,8 +130,8 @@ static void pass_missing_end(struct krc_logsource *s, struct krc_item *item, int
     krc_set_passed(item, to, KRC_LOST);
     s->told_end = true;
     snprintf(item->why, sizeof item->why,
-             "offsets %lld to %lld are in no file of %s, and by the checkpoint of its %s the log had "
-             "them: its last segment is missing, or was cut",
+             "offsets %lld to %lld are in no file of %s, and by the checkpoint of its %s the log "
+             "had them: its last segment is missing, or was cut",
              (long long)item->from, (long long)to - 1, place->folder,
              place->high_watermark >= to ? "high watermark" : "recovery point");
 }
@@ -462,7 +462,8 @@ static bool remark_beyond_high_watermark(const struct krc_logsource *s, int64_t 
     return s->beyond_high_watermark > 0;
 }
 
-static bool remark_missing_end(const struct krc_logsource *s, int64_t *from, char *text, size_t size)
+static bool remark_missing_end(const struct krc_logsource *s, int64_t *from, char *text,
+                               size_t size)
 {
     *from = s->log_end;
     snprintf(text, size,
@@ -473,7 +474,8 @@ static bool remark_missing_end(const struct krc_logsource *s, int64_t *from, cha
     return s->kept_to > s->log_end && !s->told_end;
 }
 
-static bool remark_below_start(const struct krc_logsource *s, int64_t *from, char *text, size_t size)
+static bool remark_below_start(const struct krc_logsource *s, int64_t *from, char *text,
+                               size_t size)
 {
     int64_t start = s->log->log_start_offset;
     int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : s->batch_end;

@@ -14,8 +14,8 @@ struct krc_logsource {
     struct krc_reader *reader;
     struct krc_lookahead ahead;
     int64_t log_end;
-    int64_t batch_end; /* where the batches end: below the log start offset where none is to be read */
-    int64_t kept_to;   /* the log had offsets up to here, by the checkpoints; -1: they tell nothing */
+    int64_t batch_end; /* where the batches end: below the log start offset, if none is read */
+    int64_t kept_to;   /* by the checkpoints the log had offsets up to here; -1: not known */
     int64_t expected;  /* where the reader stands, -1: nowhere yet */
     int64_t stable;    /* read_committed: no record at or beyond it; INT64_MAX: not known to end */
     bool settled;      /* every transaction that began below the position is decided */

@@ -223,8 +223,8 @@ static bool remark(const struct krc_source *source, int i, int64_t *from, char *
     if (i != s->told_refused || s->fates.unlisted == 0)
         return false;
     snprintf(text, size,
-             "the broker's list of aborted transactions lacked some: by their markers, %llu batches "
-             "are aborted, and they were left out", (unsigned long long)s->fates.unlisted);
+             "the broker's list of aborted transactions lacked some: by their markers, %llu "
+             "batches are aborted, and they were left out", (unsigned long long)s->fates.unlisted);
     return true;
 }
 

@@ -61,8 +61,8 @@ static void check_entry(struct krc_verify *v, size_t i, const struct krc_txninde
 static void tell_claim(struct krc_verify *v, const struct krc_stable_claim *claim, const char *why)
 {
     krc_verify_tell(v, true,
-                    "%s: the last stable offset %" PRId64 " of entry %zu, byte %zu of %s/%020" PRId64
-                    ".txnindex", why, claim->offset, claim->entry,
+                    "%s: the last stable offset %" PRId64 " of entry %zu, byte %zu of %s/%020"
+                    PRId64 ".txnindex", why, claim->offset, claim->entry,
                     claim->entry * KRC_TXNINDEX_ENTRY, v->log->place->folder,
                     v->log->segments[claim->segment].base_offset);
 }

@@ -62,7 +62,7 @@ const char krc_store_schema[] =
 
 /* What version 2 adds to version 1. */
 const char krc_store_schema_2[] =
-    "CREATE TABLE @epochs (            -- the leader epochs of what was read, of the newest history\n"
+    "CREATE TABLE @epochs (            -- leader epochs of what was read, newest history\n"
     "  group_id TEXT NOT NULL,\n"
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"

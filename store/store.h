@@ -106,8 +106,8 @@ int krc_store_load_cluster(struct krc_store *store, const char *group, const cha
 int krc_store_put_cluster(struct krc_store *store, const char *group, const char *cluster_id,
                           krc_error *error) KRC_MUST_USE;
 
-/* The group's topics are in another cluster now, with their offsets: topic ids and leader epochs, which
- * are that cluster's own, are forgotten. */
+/* The group's topics are in another cluster now, with their offsets: the old cluster's topic ids
+ * and leader epochs are forgotten. */
 int krc_store_move(struct krc_store *store, const char *group, const char *cluster_id,
                    krc_error *error) KRC_MUST_USE;
 
