@@ -408,17 +408,22 @@ static int gather_note(struct gathering *g, const struct note *note)
     }
 }
 
-static void visit_note(const void *node, VISIT when, void *arg)
+/* Who walks: twalk hands on no argument, and twalk_r is glibc's alone. */
+static _Thread_local struct gathering *walker;
+
+static void visit_note(const void *node, VISIT when, int depth)
 {
-    struct gathering *g = arg;
+    struct gathering *g = walker;
+    (void)depth;
     const struct note *note = *(const void *const *)node;
     if ((when == postorder || when == leaf) && g->rc >= 0)
         g->rc = gather_note(g, note);
 }
 
-static void visit_offset(const void *node, VISIT when, void *arg)
+static void visit_offset(const void *node, VISIT when, int depth)
 {
-    struct gathering *g = arg;
+    struct gathering *g = walker;
+    (void)depth;
     const struct krc_committed *row = *(const void *const *)node;
     if ((when == postorder || when == leaf) && g->rc >= 0)
         g->rc = krc_committed_add(g->offsets, row, g->error);
@@ -428,8 +433,9 @@ static int gather(struct fold *fold, krc_committed_list *offsets, krc_groups *gr
                   krc_error *error)
 {
     struct gathering g = {.fold = fold, .offsets = offsets, .groups = groups, .error = error};
-    twalk_r(fold->offsets, visit_offset, &g);
-    twalk_r(fold->notes, visit_note, &g);
+    walker = &g;
+    twalk(fold->offsets, visit_offset);
+    twalk(fold->notes, visit_note);
     if (g.rc >= 0)
         g.rc = finish_group(&g);
     krc_buffer_free(&g.members);

@@ -93,10 +93,8 @@ int krc_fail_errno(krc_error *error, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->message, sizeof error->message, format, args);
     va_end(args);
-    char text[128];
     add(error, ": ");
-    /* glibc's strerror_r under _GNU_SOURCE may return another buffer than the one given */
-    add(error, strerror_r(number, text, sizeof text));
+    add(error, strerror(number)); /* in any thread: glibc since 2.32, and musl */
     krc_make_printable(error->message, sizeof error->message);
     return code;
 }

@@ -22,7 +22,7 @@ static int fail_io(struct krc_store *store, krc_error *error, const char *doing)
     if (number == ENOSPC || number == EDQUOT || number == EFBIG)
         return krc_fail(error, KRC_E_NO_SPACE,
                         "cannot %s in the offset store %s: there is no room (%s); make some and "
-                        "try again", doing, store->path, strerrordesc_np(number));
+                        "try again", doing, store->path, strerror(number));
     /* the folder is there, else it had been told: SQLite tried to read what it could not make */
     if ((sqlite3_errcode(store->db) & 0xff) == SQLITE_CANTOPEN && number == ENOENT)
         return krc_fail(error, KRC_E_IO,
