@@ -6,6 +6,7 @@
 
 #include "consumer/netsource.h"
 #include "consumer/take.h"
+#include "records/finder.h"
 
 /* ---- Pieces --------------------------------------------------------------------------------- */
 
@@ -23,6 +24,8 @@ static void begin_piece(struct krc_netsource *s, const struct krc_piece *piece)
                            offsetof(struct krc_fetch_aborted, first_offset),
                    "the wire's list is the filter's");
     s->piece = piece->records.data;
+    s->piece_len = piece->records.len;
+    s->claimed = 0;
     krc_aborted_begin(&s->fates.aborted, (struct krc_aborted *)(void *)piece->aborted,
                       (size_t)piece->aborted_count);
 }
@@ -94,39 +97,102 @@ void krc_net_explain(struct krc_source *source, krc_error *error)
     krc_error_in(error, "%s-%d, from %s", r->topic->name, (int)r->index, krc_remote_broker(r));
 }
 
-/* Where reading may go on: at the next good batch of the piece, or, where the header is believable,
- * behind the broken one.  -1: nothing tells. */
-static int64_t behind_broken(const struct krc_piece *piece, const struct krc_batch_header *broken,
-                             int64_t position, size_t *skip)
+/* What is searched behind a broken batch. */
+struct rest {
+    const struct krc_piece *piece;
+    int64_t position; /* the offset that cannot be read */
+};
+
+static bool may_begin(void *arg, int64_t at, const uint8_t *bytes, size_t len,
+                      struct krc_batch_header *header)
 {
-    const uint8_t *data = piece->records.data;
-    struct krc_batch_header h;
+    const struct rest *rest = arg;
+    return krc_batch_parse(bytes, len, header, NULL) == 1 &&
+           (uint64_t)header->size <= rest->piece->records.len - (uint64_t)at &&
+           header->base_offset > rest->position;
+}
+
+static int judge(void *arg, int64_t at, int64_t end, krc_error *error)
+{
+    (void)arg, (void)at, (void)end, (void)error;
+    return 1;
+}
+
+static bool is_good_at(const struct rest *rest, size_t at, struct krc_batch_header *header)
+{
+    const struct krc_bytes *records = &rest->piece->records;
+    return at < records->len &&
+           may_begin((void *)(uintptr_t)rest, (int64_t)at, records->data + at, records->len - at,
+                     header) &&
+           krc_batch_check_crc(records->data + at, header, NULL) >= 0;
+}
+
+/* 1: the first good batch in the piece lies `*at` bytes behind its begin. */
+static int find_good(struct rest *rest, size_t *at, struct krc_batch_header *header,
+                     krc_error *error)
+{
+    static const struct krc_finder_ops ops = {.may_begin = may_begin, .judge = judge};
+    const struct krc_bytes *records = &rest->piece->records;
+    struct krc_finder search;
+    krc_finder_begin(&search, 1, &ops, rest);
+    int rc = krc_finder_bytes(&search, records->data + 1, records->len - 1, true, error);
+    *at = rc == 1 ? (size_t)search.found : records->len;
+    krc_finder_end(&search);
+    return rc == 1 ? krc_batch_parse(records->data + *at, records->len - *at, header, error) : rc;
+}
+
+/* Where reading may go on, `*skip` bytes on: at the next good batch of the piece, or, where the
+ * header is believable, behind the broken one.  Its length is believed where it leads to a good
+ * batch.  -1: nothing tells. */
+static int behind_broken(const struct krc_piece *piece, const struct krc_batch_header *broken,
+                         int64_t position, int64_t *offset, size_t *skip, krc_error *error)
+{
+    struct rest rest = {.piece = piece, .position = position};
+    struct krc_batch_header next;
     bool sized = broken->size > 0 && (size_t)broken->size <= piece->records.len;
-    for (size_t at = sized ? (size_t)broken->size : 1; at < piece->records.len; at++) {
-        size_t left = piece->records.len - at;
-        if (krc_batch_parse(data + at, left, &h, NULL) <= 0 || (size_t)h.size > left ||
-            h.base_offset <= position || krc_batch_check_crc(data + at, &h, NULL) < 0)
-            continue;
-        bool believable = sized && at == (size_t)broken->size &&
-                          broken->last_offset >= position && broken->last_offset < h.base_offset;
-        *skip = at;
-        return believable ? broken->last_offset + 1 : h.base_offset;
-    }
-    *skip = piece->records.len;
-    return sized && broken->last_offset >= position ? broken->last_offset + 1 : -1;
+    bool believable = sized && broken->last_offset >= position;
+    bool is_last = sized && (size_t)broken->size == piece->records.len;
+    int rc = sized && is_good_at(&rest, (size_t)broken->size, &next);
+    *skip = rc == 1 ? (size_t)broken->size : piece->records.len;
+    if (rc == 0 && !is_last)
+        KRC_TRY(rc = find_good(&rest, skip, &next, error));
+    if (rc == 1)
+        *offset = believable && *skip == (size_t)broken->size &&
+                          broken->last_offset < next.base_offset
+                      ? broken->last_offset + 1
+                      : next.base_offset;
+    else
+        *offset = believable ? broken->last_offset + 1 : -1;
+    return KRC_OK;
+}
+
+/* What a broken batch claims is checksummed all the same: many that claim what is not theirs would
+ * be quadratic.  Batches that were only damaged claim no more than there is. */
+static bool claim_too_much(struct krc_netsource *s, const struct krc_piece *piece)
+{
+    enum { TIMES = 16 };
+    bool sized = s->header.size > 0 && (size_t)s->header.size <= piece->records.len;
+    s->claimed += sized ? (size_t)s->header.size : 0;
+    return s->claimed / TIMES > s->piece_len;
 }
 
 static int skip_broken(struct krc_netsource *s, struct krc_item *item, int rc, krc_error *error)
 {
     struct krc_piece *piece = &s->remote->pieces[0];
     size_t skip;
+    int64_t to;
     krc_net_explain(&s->base, error);
     if (rc != KRC_E_CORRUPT || !s->base.config->skip_corrupt)
         return rc;
-    int64_t to = behind_broken(piece, &s->header, item->from, &skip);
+    if (claim_too_much(s, piece))
+        return krc_fail(error, rc, "%s-%d cannot be read beyond offset %lld: the broken batches in "
+                        "one answer of %s claim %zu bytes, many times its size",
+                        s->remote->topic->name, (int)s->remote->index, (long long)item->from,
+                        krc_remote_broker(s->remote), s->claimed);
+    snprintf(item->why, sizeof item->why, "%.500s", error->message);
+    KRC_TRY(behind_broken(piece, &s->header, item->from, &to, &skip, error));
     if (to < 0)
         return rc;
-    snprintf(item->why, sizeof item->why, "%.500s", error->message);
     krc_set_passed(item, krc_least(to, s->end), KRC_SKIPPED);
     pass(piece, (int32_t)skip);
     s->piece = piece->records.data;

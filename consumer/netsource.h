@@ -21,6 +21,8 @@ struct krc_netsource {
     int64_t range_start; /* the first half of a range's answer; -1: not there */
     struct krc_frame *frame; /* that the batch handed out last lies in */
     const uint8_t *piece;    /* the piece that `fates.aborted` is of: where its batches begin */
+    size_t piece_len; /* how much that was, and... */
+    size_t claimed;   /* ...how many bytes its broken batches say they have, in all */
     struct krc_net_fates fates;
     struct krc_batch_header header; /* of the batch in hand */
     const uint8_t *bytes;           /* NULL: none in hand */

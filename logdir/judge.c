@@ -28,15 +28,17 @@ struct finding {
     krc_error why;
 };
 
-/* Finds where the zeros begin that the file ends with. */
+/* Finds where the zeros begin that the file ends with; once, for a file with many broken places. */
 static int find_data_end(struct krc_stand *at, int64_t *data_end, krc_error *error)
 {
     uint8_t piece[16 << 10];
-    int64_t end = krc_stand_last_hole(at, at->position);
-    while (end > at->position) {
+    bool is_known = at->data_end >= 0;
+    int64_t most = is_known ? ZERO_RUN : (int64_t)sizeof piece;
+    int64_t end = is_known ? at->data_end : krc_stand_last_hole(at, at->position);
+    for (; end > at->position; most = sizeof piece) {
         int64_t n = end - at->position;
-        if (n > (int64_t)sizeof piece)
-            n = sizeof piece;
+        if (n > most)
+            n = most;
         size_t got;
         KRC_TRY(krc_stand_read(at, end - n, piece, (size_t)n, &got, error));
         while (got > 0 && piece[got - 1] == 0)
@@ -45,7 +47,8 @@ static int find_data_end(struct krc_stand *at, int64_t *data_end, krc_error *err
         if (got > 0)
             break;
     }
-    *data_end = end;
+    at->data_end = end;
+    *data_end = end > at->position ? end : at->position;
     return KRC_OK;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "logdir/stand.h"
 
+#include <limits.h>
+
 /* What the broken place says of itself. */
 struct broken {
     struct krc_batch_header header;
@@ -39,6 +41,24 @@ static int find_next(struct krc_stand *at, const struct broken *broken, int64_t 
             return rc;
     }
     return krc_stand_scan(at, at->position + 1, found, next, error);
+}
+
+/* What a broken batch claims is checksummed all the same: many that claim what is not theirs would
+ * be quadratic.  Those of a log that was only damaged claim no more than there is. */
+static int account(struct krc_stand *at, const struct broken *broken, krc_error *error)
+{
+    enum { TIMES = 16 };
+    const struct krc_log_place *place = at->log->place;
+    char path[PATH_MAX];
+    at->claimed += broken->sized ? broken->header.size : 0;
+    if (at->claimed / TIMES <= at->end)
+        return KRC_OK;
+    krc_log_path(at->log, at->segment, ".log", path, sizeof path);
+    krc_fail(error, KRC_E_CORRUPT, "%s-%d cannot be read beyond byte %lld of %s: the broken "
+             "batches of this segment claim %lld bytes, more than %d times its size", place->topic,
+             (int)place->partition, (long long)at->position, path, (long long)at->claimed, TIMES);
+    krc_error_at(error, place->topic, place->partition, at->last_offset + 1, at->position);
+    return KRC_E_CORRUPT;
 }
 
 /* A control batch has one offset and is small.  A broken one is none where its neighbours prove
@@ -87,6 +107,7 @@ int krc_stand_resync(struct krc_stand *at, struct krc_damage *damage, krc_error 
         return KRC_OK;
     }
     KRC_TRY(read_broken(at, &broken, error));
+    KRC_TRY(account(at, &broken, error));
     KRC_TRY(rc = find_next(at, &broken, &found, &one, &next, error));
     describe(at, &broken, one, rc == 1 ? found : at->end, rc == 1 ? &next : NULL, damage);
     if (rc == 1)

@@ -8,12 +8,13 @@
 #include "base/bytes.h"
 #include "base/crc.h"
 #include "logdir/load.h"
+#include "records/finder.h"
 
 enum { PIECE = 16 << 10 }; /* what is read at a time where speed does not matter */
 
 void krc_stand_init(struct krc_stand *at, const struct krc_log *log, int advice)
 {
-    *at = (struct krc_stand){.log = log, .fd = -1, .advice = advice};
+    *at = (struct krc_stand){.log = log, .fd = -1, .data_end = -1, .advice = advice};
     krc_stand_move_to_segment(at, 0);
 }
 
@@ -22,12 +23,16 @@ void krc_stand_close(struct krc_stand *at)
     if (at->fd >= 0)
         close(at->fd);
     at->fd = -1;
+    at->data_end = -1;
+    at->claimed = 0;
 }
 
 void krc_stand_move(struct krc_stand *at, size_t segment, int64_t position, int64_t last_offset)
 {
     if (segment != at->segment)
         krc_stand_close(at);
+    if (position < at->position)
+        at->claimed = 0; /* it is read anew */
     at->segment = segment;
     at->position = position;
     at->last_offset = last_offset;
@@ -59,6 +64,7 @@ static int shrink(struct krc_stand *at, int64_t size, krc_error *error)
 {
     if (krc_stand_in_last_segment(at)) {
         at->end = size;
+        at->data_end = -1;
         return KRC_OK;
     }
     char path[PATH_MAX];
@@ -225,20 +231,6 @@ int krc_stand_look_behind(struct krc_stand *at, const struct krc_batch_header *h
     return !krc_stand_lies(at, header, next, got);
 }
 
-/* The first byte that the checksum covers: magic 2 has it over all behind it, magic 0 and 1 too;
- * 0.7's is the payload's, behind 4 bytes of length, magic, (from magic 1) attributes and CRC. */
-static int64_t crc_begins(const struct krc_batch_header *header, const uint8_t *look)
-{
-    switch (header->magic) {
-    case KRC_MAGIC_07:
-        return look[4] == 0 ? 9 : 10;
-    case 2:
-        return 21;
-    default:
-        return 16;
-    }
-}
-
 int krc_stand_check_crc(struct krc_stand *at, int64_t position,
                         const struct krc_batch_header *header, krc_error *error)
 {
@@ -248,7 +240,7 @@ int krc_stand_check_crc(struct krc_stand *at, int64_t position,
     if (got < KRC_BATCH_PREFIX && header->size >= KRC_BATCH_PREFIX)
         return 0;
     int64_t end = position + header->size;
-    position += crc_begins(header, piece);
+    position += krc_batch_crc_from(header, piece);
     uint32_t crc = 0;
     while (position < end) {
         size_t n = end - position < PIECE ? (size_t)(end - position) : PIECE;
@@ -261,23 +253,15 @@ int krc_stand_check_crc(struct krc_stand *at, int64_t position,
     return crc == header->crc;
 }
 
-/* What a place holds where nothing before it tells which offsets come next. */
-enum candidate { NO_BATCH, GOOD_BATCH, LYING_BATCH };
-
-/* A batch with the right checksum, which does not cover the base offset: only what follows it can
- * show that this is wrong. */
-static int check_candidate(struct krc_stand *at, int64_t position,
-                           const struct krc_batch_header *header, krc_error *error)
+/* Of a batch with the right checksum, which does not cover the base offset, where nothing before it
+ * tells which offsets come next: only what follows it can show that this is wrong. */
+static int is_good(struct krc_stand *at, int64_t position, const struct krc_batch_header *header,
+                   krc_error *error)
 {
     uint8_t next[KRC_BATCH_LOOK];
     size_t got;
-    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, position, header))
-        return NO_BATCH;
-    int rc = krc_stand_check_crc(at, position, header, error);
-    if (rc <= 0)
-        return rc < 0 ? rc : NO_BATCH;
     KRC_TRY(krc_stand_read(at, position + header->size, next, sizeof next, &got, error));
-    return is_contradicted(at, position, header, next, got) ? LYING_BATCH : GOOD_BATCH;
+    return !is_contradicted(at, position, header, next, got);
 }
 
 int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batch_header *header,
@@ -288,49 +272,85 @@ int krc_stand_good_batch(struct krc_stand *at, int64_t position, struct krc_batc
     if (position < 0 || position >= at->end)
         return 0;
     KRC_TRY(krc_stand_read(at, position, look, sizeof look, &got, error));
-    if (krc_stand_parse(at, position, look, got, header, NULL) != 1)
+    int rc = krc_stand_parse(at, position, look, got, header, NULL);
+    if (rc != 1)
         return 0;
-    int rc = check_candidate(at, position, header, error);
-    return rc < 0 ? rc : rc == GOOD_BATCH;
+    if (!krc_stand_in_order(at, header) || !krc_stand_fits(at, position, header))
+        return 0;
+    KRC_TRY(rc = krc_stand_check_crc(at, position, header, error));
+    return rc == 0 ? 0 : is_good(at, position, header, error);
 }
 
-/* Scans what was read of the file at `position`, from its first `n` bytes on.  `*found` is where
- * to go on if there is none. */
-static int scan_piece(struct krc_stand *at, int64_t position, const uint8_t *piece, size_t n,
-                      size_t got, int64_t *found, struct krc_batch_header *header, krc_error *error)
+/* ---- The search ----------------------------------------------------------------------------- */
+
+static bool may_begin(void *arg, int64_t position, const uint8_t *bytes, size_t len,
+                      struct krc_batch_header *header)
 {
-    for (size_t i = 0; i < n; i++) {
-        *found = position + (int64_t)i;
-        if (krc_stand_parse(at, *found, piece + i, got - i, header, NULL) != 1)
+    const struct krc_stand *at = arg;
+    return krc_stand_parse(at, position, bytes, len, header, NULL) == 1 &&
+           krc_stand_in_order(at, header) && krc_stand_fits(at, position, header);
+}
+
+static int read_header(struct krc_stand *at, int64_t position, struct krc_batch_header *header,
+                       krc_error *error)
+{
+    uint8_t look[KRC_BATCH_LOOK];
+    size_t got;
+    KRC_TRY(krc_stand_read(at, position, look, sizeof look, &got, error));
+    return krc_stand_parse(at, position, look, got, header, NULL) == 1
+               ? KRC_OK
+               : krc_stand_changed(at, error);
+}
+
+static int judge_place(void *arg, int64_t position, int64_t end, krc_error *error)
+{
+    struct krc_stand *at = arg;
+    struct krc_batch_header header;
+    (void)end;
+    KRC_TRY(read_header(at, position, &header, error));
+    return is_good(at, position, &header, error);
+}
+
+static const struct krc_finder_ops search_ops = {.may_begin = may_begin, .judge = judge_place};
+
+/* Where bytes lie again that are no hole: a batch may begin with some of the zeros before them. */
+static int64_t behind_hole(const struct krc_stand *at, int64_t position)
+{
+    int64_t data = lseek(at->fd, position, SEEK_DATA);
+    if (data < 0 && errno == ENXIO)
+        return at->end;
+    return data - KRC_BATCH_LOOK > position ? data - KRC_BATCH_LOOK : position;
+}
+
+static int search(struct krc_stand *at, struct krc_finder *s, krc_error *error)
+{
+    uint8_t piece[PIECE];
+    size_t got;
+    int rc = 0;
+    while (rc == 0 && s->next < at->end) {
+        int64_t behind = behind_hole(at, s->next);
+        if (behind > s->next) {
+            rc = krc_finder_zeros(s, (behind < at->end ? behind : at->end) - s->next, error);
             continue;
-        int rc = check_candidate(at, *found, header, error);
-        if (rc == LYING_BATCH) {
-            *found += header->size;
-            return 0;
         }
-        if (rc != NO_BATCH)
-            return rc;
+        KRC_TRY(krc_stand_read(at, s->next, piece, sizeof piece, &got, error));
+        bool is_last = s->next + (int64_t)got >= at->end;
+        rc = krc_finder_bytes(s, piece, got, is_last, error);
     }
-    *found = position + (int64_t)n;
-    return 0;
+    return rc;
 }
 
 int krc_stand_scan(struct krc_stand *at, int64_t position, int64_t *found,
                    struct krc_batch_header *header, krc_error *error)
 {
-    uint8_t piece[PIECE];
-    size_t got;
-    int64_t end = krc_stand_last_hole(at, position);
-    for (*found = position; *found < end;) {
-        position = *found;
-        KRC_TRY(krc_stand_read(at, position, piece, sizeof piece, &got, error));
-        bool whole = position + (int64_t)got < at->end; /* then the next piece overlaps this one */
-        int rc = scan_piece(at, position, piece, whole ? got - KRC_BATCH_LOOK : got, got, found,
-                            header, error);
-        if (rc != 0)
-            return rc;
-    }
-    return 0;
+    struct krc_finder s;
+    krc_finder_begin(&s, position, &search_ops, at);
+    int rc = search(at, &s, error);
+    *found = s.found;
+    krc_finder_end(&s);
+    if (rc == 1)
+        KRC_TRY(read_header(at, *found, header, error));
+    return rc;
 }
 
 int krc_stand_changed(const struct krc_stand *at, krc_error *error)

@@ -13,6 +13,8 @@ struct krc_stand {
     int64_t last_offset; /* of the batch before, or one below what may come first */
     int fd;              /* of the segment's file, -1 until something is read there */
     int64_t end;         /* of the file: as the log was opened, or less in a last one that shrank */
+    int64_t data_end;    /* of the file: zeros follow; -1: not known */
+    int64_t claimed;     /* bytes that broken batches of the segment say they have, in all */
     int advice;          /* for posix_fadvise */
     bool ended;
     char tail[512];

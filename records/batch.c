@@ -57,6 +57,8 @@ int krc_batch_fail(const struct krc_batch_header *header, krc_error *error, int 
 {
     char text[512];
     va_list args;
+    if (error == NULL) /* a search asks about each byte */
+        return code;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -245,11 +247,16 @@ int krc_batch_parse_07(const uint8_t *bytes, size_t len, int64_t offset,
     return 1;
 }
 
+int krc_batch_crc_from(const struct krc_batch_header *header, const uint8_t *bytes)
+{
+    return header->magic == 2              ? CRC_FROM_V2
+           : header->magic == KRC_MAGIC_07 ? payload_at_07(bytes)
+                                           : CRC_FROM_V01;
+}
+
 static uint32_t compute_crc(const uint8_t *bytes, const struct krc_batch_header *header)
 {
-    int from = header->magic == 2              ? CRC_FROM_V2
-               : header->magic == KRC_MAGIC_07 ? payload_at_07(bytes)
-                                               : CRC_FROM_V01;
+    int from = krc_batch_crc_from(header, bytes);
     size_t len = (size_t)(header->size - from);
     return header->magic == 2 ? krc_crc32c(0, bytes + from, len) : krc_crc32(0, bytes + from, len);
 }

@@ -62,6 +62,10 @@ int krc_batch_parse(const uint8_t *bytes, size_t len, struct krc_batch_header *h
 int krc_batch_parse_07(const uint8_t *bytes, size_t len, int64_t offset,
                        struct krc_batch_header *header, krc_error *error) KRC_MUST_USE;
 
+/* The first byte that the checksum covers, which goes on to the batch's end: with magic 0 to 2 all
+ * that lies behind it, of Kafka 0.7 the payload. */
+int krc_batch_crc_from(const struct krc_batch_header *header, const uint8_t *bytes);
+
 /* Whether the stored checksum is right; `bytes` holds the whole batch. */
 int krc_batch_check_crc(const uint8_t *bytes, const struct krc_batch_header *header,
                         krc_error *error) KRC_MUST_USE;

@@ -16,6 +16,45 @@ START_TEST(checksums_of_the_catalogue)
 }
 END_TEST
 
+/* Of each length up to 300, and behind each. */
+START_TEST(checksums_of_parts)
+{
+    uint8_t data[300];
+    struct krc_crc_powers castagnoli, ieee;
+    krc_crc32c_powers(&castagnoli);
+    krc_crc32_powers(&ieee);
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (uint8_t)(i * i + 7);
+    for (size_t at = 0; at <= sizeof data; at++) {
+        size_t rest = sizeof data - at;
+        ck_assert_uint_eq(krc_crc_of_rest(&castagnoli, krc_crc32c(0, data, at),
+                                          krc_crc32c(0, data, sizeof data), rest),
+                          krc_crc32c(0, data + at, rest));
+        ck_assert_uint_eq(krc_crc_of_rest(&ieee, krc_crc32(0, data, at),
+                                          krc_crc32(0, data, sizeof data), rest),
+                          krc_crc32(0, data + at, rest));
+    }
+}
+END_TEST
+
+START_TEST(checksums_over_zeros)
+{
+    static const uint8_t zeros[70000];
+    struct krc_crc_powers castagnoli, ieee;
+    krc_crc32c_powers(&castagnoli);
+    krc_crc32_powers(&ieee);
+    for (size_t len = 0; len < sizeof zeros; len = 3 * len + 1) {
+        ck_assert_uint_eq(krc_crc_of_zeros(&castagnoli, 0x12345678, len),
+                          krc_crc32c(0x12345678, zeros, len));
+        ck_assert_uint_eq(krc_crc_of_zeros(&ieee, 0x12345678, len),
+                          krc_crc32(0x12345678, zeros, len));
+    }
+    uint32_t half = krc_crc_of_zeros(&ieee, 1, (uint64_t)1 << 40);
+    ck_assert_uint_eq(krc_crc_of_zeros(&ieee, half, (uint64_t)1 << 40),
+                      krc_crc_of_zeros(&ieee, 1, (uint64_t)1 << 41));
+}
+END_TEST
+
 START_TEST(a_cursor_stays_inside)
 {
     const uint8_t bytes[] = {0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0x03, 0xff};
@@ -109,6 +148,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         checksums_of_the_catalogue,
+        checksums_of_parts,
+        checksums_over_zeros,
         a_cursor_stays_inside,
         errors_say_what_and_why,
         a_buffer_grows_and_gives_back,

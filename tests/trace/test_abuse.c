@@ -232,6 +232,74 @@ START_TEST(a_broken_batch_that_lies)
 }
 END_TEST
 
+/* The log with other bytes, as a fetch has them. */
+static struct krc_buffer spoiled;
+
+static void send_spoiled(enum krc_api_name api, void *response)
+{
+    struct krc_fetch_response *r = response;
+    for (int32_t t = 0; api == KRC_API_FETCH && t < r->topic_count; t++) {
+        struct krc_bytes *records = &r->topics[t].partitions[0].records;
+        if (records->len > 0)
+            records->data = spoiled.data + (records->data - p->log.data);
+    }
+}
+
+static size_t size_at(size_t at)
+{
+    struct krc_batch_header h;
+    ck_assert_int_eq(krc_batch_parse(p->log.data + at, p->log.len - at, &h, NULL), 1);
+    return (size_t)h.size;
+}
+
+static void spoil(void)
+{
+    spoiled.len = 0;
+    build_append(&spoiled, p->log.data, p->log.len);
+    world.edit = send_spoiled;
+    reader_set("skip.corrupt.batches", "true");
+}
+
+/* A length is believed only where a batch follows: the good one inside of it is not passed by. */
+START_TEST(a_broken_batch_whose_length_lies)
+{
+    for (int i = 0; i < 3; i++)
+        put_plain(p, 5);
+    spoil();
+    size_t size = size_at(0);
+    krc_put_be32(spoiled.data + size + 8, (uint32_t)(size + 70 - KRC_BATCH_PREFIX));
+    krc_put_be32(spoiled.data + size + 23, (uint32_t)-1); /* last offset delta */
+    read_from("t", 0, 0);
+    sim_run(2000);
+    check_handed_out("records 0-4\n"
+                     "skipped 5 10\n"
+                     "passed 5-9 skipped\n"
+                     "records 10-14\n"
+                     "caught up 15\n");
+    krc_buffer_free(&spoiled);
+}
+END_TEST
+
+/* Each claims nearly all the rest of the answer, which is checksummed for it. */
+START_TEST(broken_batches_that_claim_too_much)
+{
+    enum { PAIRS = 1000 };
+    for (int i = 0; i < 2 * PAIRS; i++)
+        put_plain(p, 1);
+    spoil();
+    for (size_t at = 0; at < spoiled.len; at += size_at(at) + size_at(at + size_at(at)))
+        krc_put_be32(spoiled.data + at + 8, (uint32_t)(spoiled.len - at - KRC_BATCH_HEADER_V2));
+    struct reader *r = read_from("t", 0, 0);
+    sim.is_quiet = true;
+    sim_run(2000);
+    ck_assert_int_eq(r->error.code, KRC_E_CORRUPT);
+    ck_assert_msg(strstr(r->error.message, "cannot be read beyond offset") != NULL, "%s",
+                  r->error.message);
+    ck_assert_int_lt(readers.records, 40);
+    krc_buffer_free(&spoiled);
+}
+END_TEST
+
 /* ---- Groups --------------------------------------------------------------------------------- */
 
 static struct reader *read_group(void)
@@ -359,6 +427,8 @@ int main(void)
         a_broken_batch,
         a_broken_batch_is_skipped,
         a_broken_batch_that_lies,
+        a_broken_batch_whose_length_lies,
+        broken_batches_that_claim_too_much,
         the_coordinator_is_not_there_yet,
         the_coordinator_never_comes,
         the_coordinator_loads,
