@@ -20,8 +20,7 @@
 #ifndef KRC_CLUSTER_MEMBER_H
 #define KRC_CLUSTER_MEMBER_H
 
-#include <regex.h>
-
+#include "base/pattern.h"
 #include "cluster/farewell.h"
 #include "groups/membership.h"
 
@@ -71,7 +70,7 @@ struct krc_membership {
     char **topics; /* subscribed to, sorted */
     size_t topic_count;
     char *regex; /* or by this; NULL... */
-    regex_t pattern; /* ...and the classic protocol matches itself */
+    krc_pattern *pattern; /* ...and the classic protocol matches itself */
     char *member_id;
     int32_t epoch; /* the member's, or the classic generation */
 

@@ -32,16 +32,6 @@ static bool add(struct krc_membership *member, const char *topic, size_t at)
 }
 
 /* The classic protocol leaves it to us. */
-static int compile(struct krc_membership *member, const char *regex, krc_error *error)
-{
-    char why[128];
-    int rc = regcomp(&member->pattern, regex, REG_EXTENDED | REG_NOSUB);
-    if (rc == 0)
-        return KRC_OK;
-    regerror(rc, &member->pattern, why, sizeof why);
-    return krc_fail(error, KRC_E_INVALID, "%s is no regular expression: %s", regex, why);
-}
-
 static int subscribe_by_regex(struct krc_membership *member, const char *regex, krc_error *error)
 {
     if (member->regex != NULL)
@@ -49,7 +39,7 @@ static int subscribe_by_regex(struct krc_membership *member, const char *regex, 
                         "put %s and %s together", member->regex, regex);
     char *copy = strdup(regex);
     int rc = copy == NULL                  ? krc_fail_nomem(error, strlen(regex))
-             : member->settings.is_classic ? compile(member, regex, error)
+             : member->settings.is_classic ? krc_pattern_new(&member->pattern, regex, error)
                                            : KRC_OK;
     if (rc < 0) {
         free(copy);
@@ -77,15 +67,14 @@ void krc_member_unsubscribe(struct krc_membership *member)
     for (size_t i = 0; i < member->topic_count; i++)
         free(member->topics[i]);
     free(member->topics);
-    if (member->regex != NULL && member->settings.is_classic)
-        regfree(&member->pattern);
+    krc_pattern_free(member->pattern);
     free(member->regex);
 }
 
 static bool matches(const struct krc_membership *member, const struct krc_topic *topic)
 {
     return topic->is_known && !(topic->is_internal && member->settings.exclude_internal_topics) &&
-           regexec(&member->pattern, topic->name, 0, NULL, 0) == 0;
+           krc_pattern_matches(member->pattern, topic->name);
 }
 
 bool krc_member_knows_topics(const struct krc_membership *member)

@@ -1,15 +1,13 @@
 #include "cmd/selection.h"
 
 #include <krc-tools.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct cmd_topic {
     char *name;             /* without its list */
     const char *partitions; /* NULL: none of its own */
-    regex_t regex;
-    bool is_regex;
+    krc_pattern *pattern;   /* NULL: it is named in full */
 };
 
 /* The next "N" or "N-M" of a list; false at its end, or where it is none. */
@@ -56,28 +54,31 @@ const char *cmd_select_partitions(struct cmd_selection *selection, const char *l
     return is_list(list) ? NULL : "partitions are given as 0 or 0,3 or 0-7";
 }
 
-static const char *fill_topic(struct cmd_topic *topic, const char *text)
+static const char *fill_topic(struct cmd_selection *selection, struct cmd_topic *topic,
+                              const char *text)
 {
+    krc_error error;
+    bool is_regex = text[0] == '^';
     const char *colon = strrchr(text, ':');
     size_t len = strlen(text);
     if (colon != NULL && is_list(colon + 1)) {
         topic->partitions = colon + 1;
         len = (size_t)(colon - text);
     }
-    topic->is_regex = text[0] == '^';
     topic->name = strndup(text, len);
     if (topic->name == NULL)
         return "out of memory";
-    if (len == 0 || (colon != NULL && topic->partitions == NULL && !topic->is_regex))
+    if (len == 0 || (colon != NULL && topic->partitions == NULL && !is_regex))
         return "a topic is given as TOPIC, TOPIC:0,3 or ^REGEX";
-    if (!topic->is_regex && !krc_is_topic_name(topic->name, len))
+    if (!is_regex && !krc_is_topic_name(topic->name, len))
         return "not a valid topic name: use 1 to 249 letters, digits, '.', '_' and '-', but not "
                "\".\" or \"..\"";
-    if (topic->is_regex && regcomp(&topic->regex, topic->name, REG_EXTENDED | REG_NOSUB) != 0) {
-        topic->is_regex = false;
-        return "this is no regular expression";
-    }
-    return NULL;
+    if (!is_regex || krc_pattern_new(&topic->pattern, topic->name, &error) >= 0)
+        return NULL;
+    const char *quote = strrchr(error.message, '"'); /* behind the text, which is told anyway */
+    snprintf(selection->why, sizeof selection->why, "invalid regular expression%.300s",
+             quote == NULL ? "" : quote + 1);
+    return selection->why;
 }
 
 const char *cmd_select_topic(struct cmd_selection *selection, const char *text)
@@ -88,13 +89,13 @@ const char *cmd_select_topic(struct cmd_selection *selection, const char *text)
         return "out of memory";
     selection->topics = topics;
     topics[selection->count] = (struct cmd_topic){0};
-    return fill_topic(&topics[selection->count++], text);
+    return fill_topic(selection, &topics[selection->count++], text);
 }
 
 static bool matches(const struct cmd_topic *topic, const char *name)
 {
-    return topic->is_regex ? regexec(&topic->regex, name, 0, NULL, 0) == 0
-                           : strcmp(topic->name, name) == 0;
+    return topic->pattern != NULL ? krc_pattern_matches(topic->pattern, name)
+                                  : strcmp(topic->name, name) == 0;
 }
 
 bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char *topic,
@@ -117,7 +118,7 @@ const char **cmd_selected_topics(const struct cmd_selection *selection)
 bool cmd_selects_by_name(const struct cmd_selection *selection, const char *topic)
 {
     for (size_t i = 0; i < selection->count; i++)
-        if (!selection->topics[i].is_regex && strcmp(selection->topics[i].name, topic) == 0)
+        if (selection->topics[i].pattern == NULL && strcmp(selection->topics[i].name, topic) == 0)
             return true;
     return false;
 }
@@ -156,7 +157,7 @@ int cmd_each_named(const struct cmd_selection *selection,
         const struct cmd_topic *topic = &selection->topics[i];
         const char *list = topic->partitions != NULL ? topic->partitions : selection->partitions;
         int32_t from, to;
-        while (!topic->is_regex && list != NULL && next_range(&list, &from, &to))
+        while (topic->pattern == NULL && list != NULL && next_range(&list, &from, &to))
             for (int64_t partition = from; partition <= to; partition++) {
                 if (!cmd_selects(selection, topic->name, (int32_t)partition))
                     continue;
@@ -171,8 +172,7 @@ int cmd_each_named(const struct cmd_selection *selection,
 void cmd_selection_free(struct cmd_selection *selection)
 {
     for (size_t i = 0; i < selection->count; i++) {
-        if (selection->topics[i].is_regex)
-            regfree(&selection->topics[i].regex);
+        krc_pattern_free(selection->topics[i].pattern);
         free(selection->topics[i].name);
     }
     free(selection->topics);

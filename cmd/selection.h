@@ -14,6 +14,7 @@ struct cmd_selection {
     struct cmd_topic *topics;
     size_t count;           /* 0: every topic */
     const char *partitions; /* NULL: every partition */
+    char why[400];          /* a regular expression that is none */
 };
 
 /* Both return NULL, or what is wrong.  The texts must outlive the selection. */

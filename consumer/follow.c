@@ -2,18 +2,17 @@
  * Following a cluster: partitions are opened once metadata knows them, subscriptions find new ones,
  * and an embedded consumer is told of all in its turns of the loop.
  */
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/names.h"
+#include "base/pattern.h"
 #include "consumer/handle.h"
 
 struct krc_subscription {
     char *topic;
-    regex_t regex;
-    bool is_regex;
+    krc_pattern *pattern; /* NULL: it is named in full */
     bool begun; /* what was there at first is assigned */
     uint64_t asked_at; /* the metadata's generation: one with all topics has to be newer */
     int64_t start, until;
@@ -24,8 +23,7 @@ struct krc_subscription {
 
 static void free_subscription(struct krc_subscription *s)
 {
-    if (s->is_regex)
-        regfree(&s->regex);
+    krc_pattern_free(s->pattern);
     free(s->topic);
     free(s);
 }
@@ -36,17 +34,6 @@ void krc_subscriptions_free(krc *handle)
         handle->subscriptions = s->next;
         free_subscription(s);
     }
-}
-
-static int compile(struct krc_subscription *s, krc_error *error)
-{
-    char why[128];
-    int rc = regcomp(&s->regex, s->topic, REG_EXTENDED | REG_NOSUB);
-    s->is_regex = rc == 0;
-    if (rc == 0)
-        return KRC_OK;
-    regerror(rc, &s->regex, why, sizeof why);
-    return krc_fail(error, KRC_E_INVALID, "%s is no regular expression: %s", s->topic, why);
 }
 
 int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, krc_error *error)
@@ -69,7 +56,7 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
     struct krc_cluster *cluster = &handle->net->cluster;
     int rc = KRC_OK;
     if (topic[0] == '^') {
-        rc = compile(s, error);
+        rc = krc_pattern_new(&s->pattern, topic, error);
         cluster->topics.all_wanted |= rc >= 0;
         s->asked_at = cluster->topics.generation;
         krc_metadata_want(cluster);
@@ -90,10 +77,10 @@ int krc_subscribe(krc *handle, const char *topic, int64_t start, int64_t until, 
 static bool matches(const krc *handle, const struct krc_subscription *s,
                     const struct krc_topic *topic)
 {
-    if (!s->is_regex)
+    if (s->pattern == NULL)
         return strcmp(s->topic, topic->name) == 0;
     return !(topic->is_internal && handle->config->exclude_internal_topics) &&
-           regexec(&s->regex, topic->name, 0, NULL, 0) == 0;
+           krc_pattern_matches(s->pattern, topic->name);
 }
 
 static int add_found(krc *handle, const struct krc_subscription *s, struct krc_topic *topic,
@@ -120,7 +107,7 @@ static int look_around(krc *handle, struct krc_subscription *s, krc_error *error
 {
     const struct krc_topics *topics = &handle->net->cluster.topics;
     bool any = false;
-    if (s->is_regex && topics->all_generation <= s->asked_at)
+    if (s->pattern != NULL && topics->all_generation <= s->asked_at)
         return KRC_OK;
     for (size_t i = 0; i < topics->count; i++) {
         struct krc_topic *topic = topics->list[i];
@@ -130,7 +117,7 @@ static int look_around(krc *handle, struct krc_subscription *s, krc_error *error
         for (int32_t p = 0; p < topic->partition_count; p++)
             KRC_TRY(add_found(handle, s, topic, p, error));
     }
-    s->begun = s->begun || any || s->is_regex;
+    s->begun = s->begun || any || s->pattern != NULL;
     return KRC_OK;
 }
 

@@ -353,7 +353,8 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
 /*
  * Assigns all partitions of a cluster's topic, or of all topics that a POSIX extended regular
  * expression matches, which begins with a ^ (internal topics only where "exclude.internal.topics"
- * is false).  Partitions and topics that are made while it runs are added as they are found, from
+ * is false).  References back (\1), and one whose repetitions come to more than 50,000 steps, are
+ * refused.  Partitions and topics that are made while it runs are added as they are found, from
  * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
  * A topic that is not there is waited for, and a KRC_EVENT_NOTE says so.
  * KRC_E_INVALID: no topic has such a name, no regular expression, or no cluster.  KRC_E_STATE: KRC_STORED without an offset

@@ -64,7 +64,7 @@ done
 expect 2 '' "krc: 3-1: partitions are given as 0 or 0,3 or 0-7$more" list --store "$db" -p 3-1
 expect 2 '' "krc: a:x: a topic is given as TOPIC, TOPIC:0,3 or ^REGEX$more" \
     list --store "$db" -t a:x
-expect 2 '' "krc: ^(: this is no regular expression$more" list --store "$db" -t '^('
+expect 2 '' "krc: ^(: invalid regular expression: a ( without its )$more" list --store "$db" -t '^('
 expect 2 '' "krc: offsets list: --execute means nothing here$more" list --store "$db" --execute
 expect 2 '' "krc: offsets list: --dry-run means nothing here$more" list --store "$db" --dry-run
 expect 2 '' "krc: offsets import: --to-offset means nothing here$more" \
