@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/names.h"
+
 int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_settings *settings,
                      const struct krc_io_ops *io, void *io_arg, uint64_t seed, krc_error *error)
 {
@@ -19,7 +21,10 @@ int krc_cluster_open(struct krc_cluster *cluster, const struct krc_cluster_setti
         .topics = {.unanswered_since_ms = -1, .refresh = true},
     };
     cluster->remotes.wake_ms = INT64_MAX;
+    cluster->remotes.last = &cluster->remotes.list;
     cluster->remotes.last_ready = &cluster->remotes.ready;
+    cluster->nodes.last_conn = &cluster->nodes.conns;
+    cluster->nodes.by_id.salt = cluster->random * UINT64_C(0x9e3779b97f4a7c15);
     cluster->frames = krc_frames_new();
     cluster->response = malloc(size);
     if (cluster->frames != NULL && cluster->response != NULL)
@@ -32,14 +37,13 @@ void krc_cluster_close(struct krc_cluster *cluster)
 {
     cluster->note = NULL; /* that nothing is answered any more is no news */
     krc_member_close(cluster->member);
-    while (cluster->remotes.count > 0)
-        krc_remote_close(cluster->remotes.list[cluster->remotes.count - 1]);
+    while (cluster->remotes.list != NULL)
+        krc_remote_close(cluster->remotes.list);
     krc_nodes_forget(cluster, "closed");
     for (size_t i = 0; i < cluster->nodes.server_count; i++)
         krc_node_free(cluster->nodes.servers[i]);
     krc_coordinators_free(cluster); /* for whom connections may have been asked */
     free(cluster->nodes.servers);
-    free(cluster->remotes.list);
     krc_topics_free(&cluster->topics);
     krc_buffer_free(&cluster->out);
     krc_arena_free(&cluster->arena);
@@ -61,33 +65,32 @@ uint64_t krc_random(struct krc_cluster *cluster)
 
 /* ---- Time ----------------------------------------------------------------------------------- */
 
-static void tick_conns(struct krc_node *const *nodes, size_t count)
+static void tick_conns(const struct krc_nodes *nodes)
 {
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < KRC_PURPOSES; k++)
-            krc_conn_tick(&nodes[i]->conns[k]);
+    for (struct krc_conn *conn = nodes->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        krc_conn_tick(conn);
+    }
 }
 
-static int64_t next_of_conns(struct krc_node *const *nodes, size_t count, int64_t next_ms)
+static int64_t next_of_conns(const struct krc_cluster *cluster)
 {
-    for (size_t i = 0; i < count; i++)
-        for (int k = 0; k < KRC_PURPOSES; k++)
-            next_ms = krc_sooner(next_ms, krc_conn_deadline(&nodes[i]->conns[k]));
+    const struct krc_nodes *nodes = &cluster->nodes;
+    int64_t next_ms = nodes->wake_ms > cluster->now_ms ? nodes->wake_ms : INT64_MAX;
+    for (const struct krc_conn *conn = nodes->conns; conn != NULL; conn = conn->next)
+        next_ms = krc_sooner(next_ms, krc_conn_deadline(conn));
     return next_ms;
 }
 
 int64_t krc_cluster_tick(struct krc_cluster *cluster)
 {
-    struct krc_nodes *nodes = &cluster->nodes;
-    tick_conns(nodes->servers, nodes->server_count);
-    tick_conns(nodes->list, nodes->count);
+    tick_conns(&cluster->nodes);
     int64_t next_ms = cluster->member == NULL ? INT64_MAX : krc_member_tick(cluster->member);
     next_ms = krc_sooner(next_ms, krc_questions_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_fetch_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_calls_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
-    next_ms = next_of_conns(nodes->servers, nodes->server_count, next_ms);
-    return next_of_conns(nodes->list, nodes->count, next_ms);
+    return krc_sooner(next_ms, next_of_conns(cluster));
 }
 
 /* ---- What is wrong -------------------------------------------------------------------------- */
@@ -102,21 +105,25 @@ static void describe(const struct krc_node *node, char *text, size_t size)
         [KRC_CONN_AUTHENTICATING] = "the authentication is not over",
         [KRC_CONN_READY] = "it does not answer",
     };
-    const struct krc_conn *conn = &node->conns[KRC_FOR_QUESTIONS];
+    const struct krc_conn *conn = node->conns[KRC_FOR_QUESTIONS];
     bool is_v6 = strchr(node->host, ':') != NULL;
     size_t len = strlen(text);
+    const char *why = conn == NULL ? states[KRC_CONN_CLOSED] : states[conn->state];
+    if (conn != NULL && conn->state == KRC_CONN_READY && conn->in_flight == 0)
+        why = "it is connected";
+    if (conn != NULL && conn->error[0] != '\0')
+        why = conn->error;
+    if (!krc_is_address(node->host, strlen(node->host), node->port))
+        why = krc_no_address;
     snprintf(text + len, size - len, "%s%s%s%s:%d: %s", len > 0 ? "; " : "", is_v6 ? "[" : "",
-             node->host, is_v6 ? "]" : "", (int)node->port,
-             conn->error[0] != '\0'                                    ? conn->error
-             : conn->state == KRC_CONN_READY && conn->in_flight == 0 ? "it is connected"
-                                                                     : states[conn->state]);
+             node->host, is_v6 ? "]" : "", (int)node->port, why);
 }
 
 void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size)
 {
     const struct krc_nodes *nodes = &cluster->nodes;
     text[0] = '\0';
-    for (size_t i = 0; i < nodes->count; i++)
+    for (size_t i = 0; i < nodes->count && strlen(text) + 1 < size; i++)
         describe(nodes->list[i], text, size);
     for (size_t i = 0; i < nodes->server_count && nodes->count == 0; i++)
         describe(nodes->servers[i], text, size);
@@ -136,28 +143,20 @@ bool krc_cluster_hopeless(const struct krc_cluster *cluster)
     enum { ENOUGH = 3 };
     const struct krc_nodes *nodes = &cluster->nodes;
     for (size_t i = 0; i < nodes->server_count; i++) {
-        const struct krc_conn *conn = &nodes->servers[i]->conns[KRC_FOR_QUESTIONS];
-        if (!conn->refused || conn->failures < ENOUGH)
+        const struct krc_conn *conn = nodes->servers[i]->conns[KRC_FOR_QUESTIONS];
+        if (conn == NULL || !conn->refused || conn->failures < ENOUGH)
             return false;
     }
     return nodes->count == 0 && cluster->topics.generation == 0;
 }
 
-static const struct krc_conn *find_denied(struct krc_node *const *list, size_t count)
+const struct krc_conn *krc_cluster_denied(struct krc_cluster *cluster)
 {
-    for (size_t i = 0; i < count * KRC_PURPOSES; i++) {
-        struct krc_conn *conn = &list[i / KRC_PURPOSES]->conns[i % KRC_PURPOSES];
+    for (struct krc_conn *conn = cluster->nodes.conns; conn != NULL; conn = conn->next) {
         if (!conn->denied || conn->denial_told)
             continue;
         conn->denial_told = true;
         return conn;
     }
     return NULL;
-}
-
-const struct krc_conn *krc_cluster_denied(struct krc_cluster *cluster)
-{
-    struct krc_nodes *nodes = &cluster->nodes;
-    const struct krc_conn *conn = find_denied(nodes->list, nodes->count);
-    return conn != NULL ? conn : find_denied(nodes->servers, nodes->server_count);
 }

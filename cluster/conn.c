@@ -14,18 +14,30 @@
 /* The highest that every broker since 2.4 has: for an older one it costs a second greeting. */
 enum { GREETING_VERSION = 3 };
 
-static const char no_address[] = "this is not a valid address (advertised.listeners)";
+const char krc_no_address[] = "this is not a valid address (advertised.listeners)";
 
-void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const char *host,
-                   int32_t port)
+void krc_conn_init(struct krc_conn *conn, const char *host, int32_t port)
 {
-    *conn = (struct krc_conn){
-        .cluster = cluster, .host = host, .port = port, .deadline_ms = INT64_MAX,
-        .has_address = krc_is_address(host, strlen(host), port),
-        .session_ends_ms = INT64_MAX};
+    *conn = (struct krc_conn){.cluster = conn->cluster,
+                              .node = conn->node,
+                              .purpose = conn->purpose,
+                              .next = conn->next,
+                              .back = conn->back,
+                              .host = host,
+                              .port = port,
+                              .has_address = krc_is_address(host, strlen(host), port),
+                              .deadline_ms = INT64_MAX,
+                              .session_ends_ms = INT64_MAX};
     conn->last = &conn->first;
     if (!conn->has_address)
-        snprintf(conn->error, sizeof conn->error, "%s", no_address);
+        snprintf(conn->error, sizeof conn->error, "%s", krc_no_address);
+}
+
+static void forget_addresses(struct krc_conn *conn)
+{
+    free(conn->addresses);
+    conn->addresses = NULL;
+    conn->address_count = 0;
 }
 
 static int64_t now(const struct krc_conn *conn)
@@ -58,6 +70,7 @@ static void hang_up(struct krc_conn *conn)
     conn->state = KRC_CONN_CLOSED;
     conn->cluster->io->close(conn->cluster->io_arg, conn);
     krc_auth_end(conn);
+    forget_addresses(conn);
     krc_frame_drop(conn->frame);
     conn->frame = NULL;
     conn->prefix_len = 0;
@@ -145,7 +158,7 @@ void krc_conn_want(struct krc_conn *conn)
     if (conn->state != KRC_CONN_CLOSED || now(conn) < conn->retry_at_ms)
         return;
     if (!conn->has_address) {
-        fail(conn, KRC_E_IO, true, no_address);
+        fail(conn, KRC_E_IO, true, krc_no_address);
         return;
     }
     conn->state = KRC_CONN_RESOLVING;
@@ -155,8 +168,15 @@ void krc_conn_want(struct krc_conn *conn)
 
 void krc_conn_resolved(struct krc_conn *conn, const struct krc_address *addresses, size_t count)
 {
-    conn->address_count = count < KRC_ADDRESSES_MOST ? count : KRC_ADDRESSES_MOST;
-    memcpy(conn->addresses, addresses, conn->address_count * sizeof *addresses);
+    count = count < KRC_ADDRESSES_MOST ? count : KRC_ADDRESSES_MOST;
+    forget_addresses(conn);
+    conn->addresses = malloc(count * sizeof *addresses);
+    if (conn->addresses == NULL) {
+        fail(conn, KRC_E_NOMEM, false, "there is no memory for its addresses");
+        return;
+    }
+    memcpy(conn->addresses, addresses, count * sizeof *addresses);
+    conn->address_count = count;
     conn->address_at = 0;
     connect_next(conn);
 }

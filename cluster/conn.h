@@ -20,6 +20,7 @@
 #include "protocol/api.h"
 
 struct krc_cluster;
+struct krc_node;
 
 enum krc_conn_state {
     KRC_CONN_CLOSED,
@@ -61,13 +62,16 @@ struct krc_inflight {
 
 struct krc_conn {
     struct krc_cluster *cluster;
+    struct krc_node *node;
+    int purpose;                  /* enum krc_purpose */
+    struct krc_conn *next, **back; /* in the list of all */
     const char *host; /* the node's */
     int32_t port;
     bool has_address; /* the two can be connected to */
     enum krc_conn_state state;
     void *io; /* the driver's; NULL while closed */
 
-    struct krc_address addresses[KRC_ADDRESSES_MOST];
+    struct krc_address *addresses; /* CONNECTING; else NULL */
     size_t address_count, address_at;
     struct krc_api_range versions[KRC_API_COUNT]; /* of the broker; lowest -1: it has none */
 
@@ -97,8 +101,10 @@ struct krc_conn {
     char error[400];      /* of the last failure, "" for none */
 };
 
-void krc_conn_init(struct krc_conn *conn, struct krc_cluster *cluster, const char *host,
-                   int32_t port);
+extern const char krc_no_address[]; /* what is wrong with one that cannot be connected to */
+
+/* Another address: whatever was known of the one before is forgotten. */
+void krc_conn_init(struct krc_conn *conn, const char *host, int32_t port);
 
 /* Connects, unless it is about to, or has to wait after a failure. */
 void krc_conn_want(struct krc_conn *conn);

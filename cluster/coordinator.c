@@ -114,9 +114,9 @@ struct krc_conn *krc_coordinator_conn(struct krc_coordinator *c, enum krc_purpos
     struct krc_node *node = krc_node_find(cluster, c->node_id);
     if (node != NULL) {
         struct krc_conn *conn = krc_node_conn(node, purpose);
-        bool is_ready = node->conns[purpose].state == KRC_CONN_READY;
-        if (!is_ready && node->conns[purpose].failures > 0) { /* it may have moved */
-            krc_coordinator_lost(c, node->conns[purpose].error);
+        const struct krc_conn *its = node->conns[purpose];
+        if (its != NULL && its->state != KRC_CONN_READY && its->failures > 0) {
+            krc_coordinator_lost(c, its->error); /* it may have moved */
             krc_backoff_fail(cluster, &c->backoff);
             *next_ms = krc_sooner(*next_ms, c->backoff.not_before_ms);
         }

@@ -47,8 +47,10 @@ static size_t choose(struct krc_cluster *cluster, struct krc_node *node, struct 
 {
     struct krc_remotes *all = &cluster->remotes;
     size_t count = 0, most = node->session.alone > 0 ? 1 : all->count;
-    for (size_t i = 0; i < all->count && count < most; i++) {
-        struct krc_remote *r = all->list[(all->turn + i) % all->count];
+    struct krc_remote *r = all->turn;
+    for (size_t i = 0; i < all->count && count < most; i++, r = r->next) {
+        if (r == NULL)
+            r = all->list;
         if (is_fetchable(r) && node_of(r) == node)
             list[count++] = r;
     }
@@ -119,13 +121,12 @@ static int name_forgotten(struct krc_arena *arena, struct krc_fetch_request *req
 }
 
 /* Members that are not asked for now, or whose topic has another id, leave the broker's session. */
-static int forget_members(struct krc_session *session, struct krc_remote **list, size_t count,
-                          uint32_t mark)
+static int forget_members(struct krc_session *session, uint32_t mark)
 {
-    for (size_t i = 0; i < count; i++)
-        list[i]->mark = mark;
     for (size_t i = 0; i < session->count; i++) {
         struct krc_remote *r = session->members[i];
+        if (r == NULL)
+            continue;
         bool renamed = session->by_id && !krc_uuid_equal(&r->sent_topic_id, &r->topic->id);
         if (r->mark == mark && !renamed)
             continue;
@@ -148,6 +149,7 @@ static int set_members(struct krc_session *session, struct krc_remote **list, si
     for (size_t i = 0; i < count; i++) {
         struct krc_remote *r = list[i];
         session->members[i] = r;
+        r->member_at = i;
         r->session = session;
         r->in_flight = true;
         r->sent_turn = r->turn;
@@ -171,13 +173,15 @@ static int16_t version_for(const struct krc_conn *conn, struct krc_remote **list
 }
 
 /* A partition is a member of one session: it may have been led, or preferred, elsewhere. */
-static void leave_others(struct krc_session *session, struct krc_remote **list, size_t count)
+static void leave_others(struct krc_session *session, struct krc_remote **list, size_t count,
+                         uint32_t mark)
 {
     for (size_t i = 0; i < count; i++) {
         if (list[i]->session != NULL && list[i]->session != session)
             krc_session_leave(list[i]->session, list[i]);
-        krc_session_remember(session, list[i]);
+        list[i]->mark = mark;
     }
+    krc_session_remember(session, mark);
 }
 
 /*
@@ -217,8 +221,9 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
         .isolation_level = s->read_committed,
         .rack = krc_bytes_of(s->rack),
     };
-    leave_others(session, list, count);
-    if (forget_members(session, list, count, ++cluster->remotes.mark) < 0 ||
+    uint32_t mark = ++cluster->remotes.mark;
+    leave_others(session, list, count, mark);
+    if (forget_members(session, mark) < 0 ||
         name_partitions(&cluster->arena, &request, list, count, session) < 0 ||
         name_forgotten(&cluster->arena, &request, session) < 0 ||
         set_members(session, list, count) < 0)
@@ -232,7 +237,8 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
     session->in_flight = true;
     session->sent_at_ms = cluster->now_ms;
     session->wait_ms = wait_ms;
-    cluster->remotes.turn++;
+    struct krc_remotes *all = &cluster->remotes;
+    all->turn = all->turn != NULL ? all->turn->next : all->list->next;
     return KRC_OK;
 }
 
@@ -279,18 +285,17 @@ static void cut_short(struct krc_cluster *cluster, struct krc_node *node)
     struct krc_session *session = &node->session;
     struct krc_remotes *all = &cluster->remotes;
     int32_t id = session->id;
-    size_t i = 0;
+    struct krc_remote *r = all->list;
     if (!session->in_flight || cluster->now_ms < usual_end(session) ||
         cluster->now_ms >= session->sent_at_ms + session->wait_ms)
         return;
-    while (i < all->count && (!is_fetchable(all->list[i]) || node_of(all->list[i]) != node ||
-                              is_asked_for(all->list[i], session)))
-        i++;
-    if (i == all->count)
+    while (r != NULL && (!is_fetchable(r) || node_of(r) != node || is_asked_for(r, session)))
+        r = r->next;
+    if (r == NULL)
         return;
     session->nothing_came = false;
     session->is_cut = true;
-    krc_conn_close(&node->conns[KRC_FOR_FETCHING], "something else is to be fetched");
+    krc_conn_close(node->conns[KRC_FOR_FETCHING], "something else is to be fetched");
     session->is_cut = false;
     krc_backoff_clear(&session->backoff);
     krc_session_reset(session, id);
@@ -322,22 +327,56 @@ static int64_t next_wake(struct krc_cluster *cluster)
     if (all->wake_ms > cluster->now_ms)
         return all->wake_ms;
     all->wake_ms = INT64_MAX;
-    for (size_t i = 0; i < all->count; i++)
-        if (krc_backoff_waits(cluster, &all->list[i]->backoff))
-            all->wake_ms = krc_sooner(all->wake_ms, all->list[i]->backoff.not_before_ms);
+    for (const struct krc_remote *r = all->list; r != NULL; r = r->next)
+        if (krc_backoff_waits(cluster, &r->backoff))
+            all->wake_ms = krc_sooner(all->wake_ms, r->backoff.not_before_ms);
     return all->wake_ms;
+}
+
+/* Whether there is a connection to where it is fetched from. */
+static bool is_placed(const struct krc_remote *r)
+{
+    const struct krc_topic_partition *p = krc_topic_partition(r->topic, r->index);
+    const struct krc_node *node =
+        p == NULL ? NULL
+                  : krc_node_find(r->cluster, r->preferred >= 0 ? r->preferred : p->leader_id);
+    return node != NULL && node->conns[KRC_FOR_FETCHING] != NULL;
+}
+
+/* Brokers that nothing was fetched from are approached; which they are changes seldom. */
+static void place_remotes(struct krc_cluster *cluster)
+{
+    struct krc_remotes *all = &cluster->remotes;
+    if (!all->unplaced && all->placed_at == cluster->topics.generation)
+        return;
+    all->placed_at = cluster->topics.generation;
+    all->unplaced = false;
+    for (struct krc_remote *r = all->list; r != NULL; r = r->next) {
+        struct krc_node *node = is_fetchable(r) ? node_of(r) : NULL;
+        if (node != NULL)
+            krc_node_approach(node);
+        all->unplaced |= !is_placed(r);
+    }
+}
+
+static int64_t fetch_next(const struct krc_session *session, int64_t next_ms)
+{
+    const struct krc_cluster *cluster = session->cluster;
+    if (krc_backoff_waits(cluster, &session->backoff))
+        next_ms = krc_sooner(next_ms, session->backoff.not_before_ms);
+    if (session->in_flight && usual_end(session) > cluster->now_ms)
+        next_ms = krc_sooner(next_ms, usual_end(session));
+    return next_ms;
 }
 
 int64_t krc_fetch_tick(struct krc_cluster *cluster)
 {
     int64_t next_ms = next_wake(cluster);
-    for (size_t i = 0; i < cluster->nodes.count; i++) {
-        struct krc_node *node = cluster->nodes.list[i];
-        fetch_from(cluster, node);
-        if (krc_backoff_waits(cluster, &node->session.backoff))
-            next_ms = krc_sooner(next_ms, node->session.backoff.not_before_ms);
-        if (node->session.in_flight && usual_end(&node->session) > cluster->now_ms)
-            next_ms = krc_sooner(next_ms, usual_end(&node->session));
-    }
+    place_remotes(cluster);
+    for (struct krc_conn *conn = cluster->nodes.conns; conn != NULL; conn = conn->next)
+        if (conn->purpose == KRC_FOR_FETCHING) {
+            fetch_from(cluster, conn->node);
+            next_ms = fetch_next(&conn->node->session, next_ms);
+        }
     return next_ms;
 }

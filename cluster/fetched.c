@@ -175,6 +175,7 @@ static void prefer(struct krc_remote *r, int32_t replica)
     if (r->preferred >= 0) /* one that is none names another */
         krc_remote_repeat(r);
     r->preferred = replica;
+    r->cluster->remotes.unplaced = true;
     r->preferred_to_ms = r->cluster->now_ms + r->cluster->settings.metadata_max_age_ms;
 }
 
@@ -252,7 +253,7 @@ static void take_silence(struct krc_session *session, bool alone)
 {
     for (size_t i = 0; i < session->count; i++) {
         struct krc_remote *r = session->members[i];
-        if (!r->told && session->id != 0 && r->sent_turn == r->turn)
+        if (r != NULL && !r->told && session->id != 0 && r->sent_turn == r->turn)
             note_empty(session, r, alone);
     }
 }
@@ -303,7 +304,8 @@ static void lost(struct krc_session *session, const struct krc_answer *answer)
         session->alone = (int)session->sent_count;
     }
     for (size_t i = 0; i < session->count && !session->is_cut; i++)
-        session->members[i]->preferred = -1;
+        if (session->members[i] != NULL)
+            session->members[i]->preferred = -1;
     krc_session_reset(session, 0);
     krc_backoff_fail(session->cluster, &session->backoff);
 }
@@ -346,6 +348,8 @@ void krc_session_fetched(void *arg, const struct krc_answer *answer)
     }
     go_on(session, response->session_id);
     for (size_t i = 0; i < session->count; i++) {
+        if (session->members[i] == NULL)
+            continue;
         krc_remote_answered(session->members[i]);
         session->members[i]->told = false;
     }

@@ -8,18 +8,75 @@
 #include "base/printable.h"
 #include "cluster/cluster.h"
 
+static uint64_t key_of(int32_t id)
+{
+    return (uint32_t)id;
+}
+
 struct krc_node *krc_node_find(const struct krc_cluster *cluster, int32_t id)
 {
-    for (size_t i = 0; i < cluster->nodes.count; i++)
-        if (cluster->nodes.list[i]->id == id)
-            return cluster->nodes.list[i];
-    return NULL;
+    return krc_index_find(&cluster->nodes.by_id, key_of(id));
 }
+
+/* ---- Connections ---------------------------------------------------------------------------- */
+
+static struct krc_conn *new_conn(struct krc_node *node, int purpose)
+{
+    struct krc_cluster *cluster = node->session.cluster;
+    struct krc_nodes *nodes = &cluster->nodes;
+    struct krc_conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL) {
+        nodes->wake_ms =
+            cluster->now_ms + krc_backoff_ms(cluster, cluster->settings.retry_backoff_ms,
+                                             cluster->settings.retry_backoff_max_ms, 0);
+        return NULL;
+    }
+    conn->cluster = cluster;
+    conn->node = node;
+    conn->purpose = purpose;
+    conn->back = nodes->last_conn;
+    *nodes->last_conn = conn;
+    nodes->last_conn = &conn->next;
+    krc_conn_init(conn, node->host, node->port);
+    return node->conns[purpose] = conn;
+}
+
+static void free_conn(struct krc_conn *conn)
+{
+    *conn->back = conn->next;
+    if (conn->next != NULL)
+        conn->next->back = conn->back;
+    else
+        conn->cluster->nodes.last_conn = conn->back;
+    free(conn);
+}
+
+/* NULL: out of memory. */
+static struct krc_conn *want_conn(struct krc_node *node, enum krc_purpose purpose)
+{
+    struct krc_conn *conn = node->conns[purpose];
+    if (conn == NULL)
+        conn = new_conn(node, (int)purpose);
+    if (conn != NULL)
+        krc_conn_want(conn);
+    return conn;
+}
+
+static void close_conns(struct krc_node *node, const char *why)
+{
+    for (int i = 0; i < KRC_PURPOSES; i++)
+        if (node->conns[i] != NULL)
+            krc_conn_close(node->conns[i], why);
+}
+
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
 void krc_node_free(struct krc_node *node)
 {
+    close_conns(node, "closed");
     for (int i = 0; i < KRC_PURPOSES; i++)
-        krc_conn_close(&node->conns[i], "closed");
+        if (node->conns[i] != NULL)
+            free_conn(node->conns[i]);
     krc_session_end(&node->session);
     free(node->host);
     free(node->rack);
@@ -37,20 +94,34 @@ static struct krc_node *new_node(struct krc_cluster *cluster, int32_t id, char *
     node->id = id;
     node->port = port;
     node->host = host;
-    for (int i = 0; i < KRC_PURPOSES; i++)
-        krc_conn_init(&node->conns[i], cluster, node->host, port);
     krc_session_init(&node->session, cluster);
     return node;
 }
 
-static bool append(struct krc_node ***list, size_t *count, struct krc_node *node)
+static bool append(struct krc_node ***list, size_t *count, size_t *capacity, struct krc_node *node)
 {
-    struct krc_node **grown = realloc(*list, (*count + 1) * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    *list = grown;
-    grown[(*count)++] = node;
+    if (*count == *capacity) {
+        size_t more = *capacity == 0 ? 4 : 2 * *capacity;
+        struct krc_node **grown = realloc(*list, more * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        *list = grown;
+        *capacity = more;
+    }
+    (*list)[(*count)++] = node;
     return true;
+}
+
+/* Takes it over; false: out of memory, and it is gone. */
+static bool add_node(struct krc_nodes *nodes, struct krc_node *node)
+{
+    if (krc_index_put(&nodes->by_id, key_of(node->id), node, NULL) >= 0) {
+        if (append(&nodes->list, &nodes->count, &nodes->capacity, node))
+            return true;
+        krc_index_remove(&nodes->by_id, key_of(node->id));
+    }
+    krc_node_free(node);
+    return false;
 }
 
 static bool is_text(const char *text, struct krc_bytes bytes)
@@ -61,10 +132,10 @@ static bool is_text(const char *text, struct krc_bytes bytes)
 /* Takes over the host, which is also the connections'. */
 static void move(struct krc_node *node, char *host, int32_t port)
 {
-    for (int i = 0; i < KRC_PURPOSES; i++) {
-        krc_conn_close(&node->conns[i], "the broker has another address now");
-        krc_conn_init(&node->conns[i], node->conns[i].cluster, host, port);
-    }
+    close_conns(node, "the broker has another address now");
+    for (int i = 0; i < KRC_PURPOSES; i++)
+        if (node->conns[i] != NULL)
+            krc_conn_init(node->conns[i], host, port);
     free(node->host);
     node->host = host;
     node->port = port;
@@ -104,10 +175,8 @@ struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct 
         note_bad_address(cluster, id, name, port);
     if (node == NULL) {
         node = new_node(cluster, id, name, port);
-        if (node != NULL && !append(&cluster->nodes.list, &cluster->nodes.count, node)) {
-            krc_node_free(node);
+        if (node != NULL && !add_node(&cluster->nodes, node))
             node = NULL;
-        }
     } else if (strcmp(node->host, name) != 0 || node->port != port) {
         move(node, name, port);
     } else {
@@ -122,8 +191,12 @@ struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct 
 int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_t port,
                            krc_error *error)
 {
+    struct krc_nodes *nodes = &cluster->nodes;
     struct krc_node *node = new_node(cluster, -1, strdup(host), port);
-    if (node != NULL && append(&cluster->nodes.servers, &cluster->nodes.server_count, node))
+    if (node != NULL)
+        node->is_server = true;
+    if (node != NULL &&
+        append(&nodes->servers, &nodes->server_count, &nodes->server_capacity, node))
         return KRC_OK;
     if (node != NULL)
         krc_node_free(node);
@@ -132,34 +205,43 @@ int krc_cluster_add_server(struct krc_cluster *cluster, const char *host, int32_
 
 bool krc_node_is_out_of_reach(const struct krc_node *node)
 {
-    const struct krc_conn *conn = &node->conns[KRC_FOR_FETCHING];
-    return conn->state == KRC_CONN_CLOSED && conn->failures > 0 &&
+    const struct krc_conn *conn = node->conns[KRC_FOR_FETCHING];
+    return conn != NULL && conn->state == KRC_CONN_CLOSED && conn->failures > 0 &&
            conn->retry_at_ms > conn->cluster->now_ms;
 }
 
 struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose)
 {
-    struct krc_conn *conn = &node->conns[purpose];
-    krc_conn_want(conn);
-    return krc_conn_usable(conn) ? conn : NULL;
+    struct krc_conn *conn = want_conn(node, purpose);
+    return conn != NULL && krc_conn_usable(conn) ? conn : NULL;
+}
+
+void krc_node_approach(struct krc_node *node)
+{
+    if (node->conns[KRC_FOR_FETCHING] == NULL)
+        (void)want_conn(node, KRC_FOR_FETCHING); /* else later */
+}
+
+static bool is_for_any_question(const struct krc_nodes *nodes, const struct krc_conn *conn)
+{
+    return conn->purpose == KRC_FOR_QUESTIONS && conn->node->is_server == (nodes->count == 0);
 }
 
 /* The one with the fewest requests in flight, if any is usable. */
-static struct krc_conn *least_loaded(struct krc_node *const *list, size_t count)
+static struct krc_conn *least_loaded(const struct krc_nodes *nodes)
 {
     struct krc_conn *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct krc_conn *conn = &list[i]->conns[KRC_FOR_QUESTIONS];
-        if (krc_conn_usable(conn) && (best == NULL || conn->in_flight < best->in_flight))
+    for (struct krc_conn *conn = nodes->conns; conn != NULL; conn = conn->next)
+        if (is_for_any_question(nodes, conn) && krc_conn_usable(conn) &&
+            (best == NULL || conn->in_flight < best->in_flight))
             best = conn;
-    }
     return best;
 }
 
-static bool any_underway(struct krc_node *const *list, size_t count)
+static bool any_underway(const struct krc_nodes *nodes)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i]->conns[KRC_FOR_QUESTIONS].state != KRC_CONN_CLOSED)
+    for (const struct krc_conn *conn = nodes->conns; conn != NULL; conn = conn->next)
+        if (is_for_any_question(nodes, conn) && conn->state != KRC_CONN_CLOSED)
             return true;
     return false;
 }
@@ -169,9 +251,8 @@ static void try_another(struct krc_cluster *cluster, struct krc_node *const *lis
 {
     size_t first = count == 0 ? 0 : krc_random(cluster) % count;
     for (size_t i = 0; i < count; i++) {
-        struct krc_conn *conn = &list[(first + i) % count]->conns[KRC_FOR_QUESTIONS];
-        krc_conn_want(conn);
-        if (conn->state != KRC_CONN_CLOSED)
+        const struct krc_conn *conn = want_conn(list[(first + i) % count], KRC_FOR_QUESTIONS);
+        if (conn != NULL && conn->state != KRC_CONN_CLOSED)
             return;
     }
 }
@@ -179,12 +260,29 @@ static void try_another(struct krc_cluster *cluster, struct krc_node *const *lis
 struct krc_conn *krc_any_conn(struct krc_cluster *cluster)
 {
     struct krc_nodes *nodes = &cluster->nodes;
-    struct krc_node **list = nodes->count > 0 ? nodes->list : nodes->servers;
-    size_t count = nodes->count > 0 ? nodes->count : nodes->server_count;
-    struct krc_conn *conn = least_loaded(list, count);
-    if (conn == NULL && !any_underway(list, count))
-        try_another(cluster, list, count);
+    struct krc_conn *conn = least_loaded(nodes);
+    if (conn == NULL && !any_underway(nodes)) {
+        if (nodes->count > 0)
+            try_another(cluster, nodes->list, nodes->count);
+        else
+            try_another(cluster, nodes->servers, nodes->server_count);
+    }
     return conn;
+}
+
+/* ---- The end of nodes ----------------------------------------------------------------------- */
+
+void krc_nodes_sweep(struct krc_cluster *cluster)
+{
+    struct krc_nodes *nodes = &cluster->nodes;
+    for (size_t i = nodes->count; i-- > 0;) {
+        struct krc_node *node = nodes->list[i];
+        if (node->known)
+            continue;
+        nodes->list[i] = nodes->list[--nodes->count];
+        krc_index_remove(&nodes->by_id, key_of(node->id));
+        krc_node_free(node);
+    }
 }
 
 void krc_nodes_forget(struct krc_cluster *cluster, const char *why)
@@ -193,10 +291,10 @@ void krc_nodes_forget(struct krc_cluster *cluster, const char *why)
     struct krc_node **list = nodes->list;
     size_t count = nodes->count;
     nodes->list = NULL;
-    nodes->count = 0;
+    nodes->count = nodes->capacity = 0;
+    krc_index_free(&nodes->by_id);
     for (size_t i = 0; i < count; i++) {
-        for (int k = 0; k < KRC_PURPOSES; k++)
-            krc_conn_close(&list[i]->conns[k], why);
+        close_conns(list[i], why);
         krc_node_free(list[i]);
     }
     free(list);

@@ -4,6 +4,7 @@
 #ifndef KRC_CLUSTER_NODE_H
 #define KRC_CLUSTER_NODE_H
 
+#include "base/index.h"
 #include "cluster/conn.h"
 #include "cluster/session.h"
 
@@ -20,15 +21,21 @@ struct krc_node {
     int32_t port;
     char *rack; /* NULL: none */
     bool known; /* in the newest metadata */
-    struct krc_conn conns[KRC_PURPOSES];
+    struct krc_conn *conns[KRC_PURPOSES]; /* NULL: it was never wanted */
     struct krc_session session;
+    bool is_server;     /* a bootstrap server */
 };
 
+/* There may be many that nothing is ever asked of: what is done again and again goes through the
+ * connections that there are. */
 struct krc_nodes {
     struct krc_node **list; /* brokers */
-    size_t count;
+    size_t count, capacity;
+    struct krc_index by_id;
     struct krc_node **servers; /* bootstrap servers */
-    size_t server_count;
+    size_t server_count, server_capacity;
+    struct krc_conn *conns, **last_conn; /* of both, the oldest first */
+    int64_t wake_ms; /* there was no memory for another: then it is tried again */
 };
 
 /* NULL: not known. */
@@ -38,8 +45,14 @@ struct krc_node *krc_node_find(const struct krc_cluster *cluster, int32_t id);
 struct krc_node *krc_node_learn(struct krc_cluster *cluster, int32_t id, struct krc_bytes host,
                                 int32_t port, struct krc_bytes rack);
 
+/* Those that the newest metadata does not have are gone. */
+void krc_nodes_sweep(struct krc_cluster *cluster);
+
 /* A connection that may be used now, else NULL, and it is being connected. */
 struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose);
+
+/* Begins to connect for fetching, where it never did. */
+void krc_node_approach(struct krc_node *node);
 
 /* For fetching, while it waits to be connected to again; then it is tried. */
 bool krc_node_is_out_of_reach(const struct krc_node *node);

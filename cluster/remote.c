@@ -11,14 +11,6 @@ int krc_remote_open(struct krc_remote **out, struct krc_cluster *cluster, struct
 {
     struct krc_remotes *all = &cluster->remotes;
     struct krc_topic_partition *p = krc_topic_partition(topic, index);
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity ? all->capacity * 2 : 16;
-        struct krc_remote **list = realloc(all->list, capacity * sizeof *list);
-        if (list == NULL)
-            return krc_fail_nomem(error, capacity * sizeof *list);
-        all->list = list;
-        all->capacity = capacity;
-    }
     struct krc_remote *remote = malloc(sizeof *remote);
     if (remote == NULL)
         return krc_fail_nomem(error, sizeof *remote);
@@ -37,21 +29,27 @@ int krc_remote_open(struct krc_remote **out, struct krc_cluster *cluster, struct
         .high_watermark = -1,
         .empty_at = -1,
         .seen_topic_id = topic->id,
+        .back = all->last,
     };
     p->remote = remote;
-    all->list[all->count++] = remote;
+    all->unplaced = true;
+    all->count++;
+    *all->last = remote;
+    all->last = &remote->next;
     *out = remote;
     return KRC_OK;
 }
 
-/* The order stays: partitions of a topic lie together. */
-static void unlist(struct krc_remotes *all, const struct krc_remote *remote)
+static void unlist(struct krc_remotes *all, struct krc_remote *remote)
 {
-    size_t at = 0;
-    while (all->list[at] != remote)
-        at++;
+    *remote->back = remote->next;
+    if (remote->next != NULL)
+        remote->next->back = remote->back;
+    else
+        all->last = remote->back;
+    if (all->turn == remote)
+        all->turn = remote->next;
     all->count--;
-    memmove(&all->list[at], &all->list[at + 1], (all->count - at) * sizeof *all->list);
 }
 
 void krc_remote_close(struct krc_remote *remote)
@@ -214,6 +212,7 @@ void krc_remote_led_anew(struct krc_remote *remote)
         krc_question_drop(&remote->question);
     krc_remote_discard(remote);
     remote->preferred = -1;
+    remote->cluster->remotes.unplaced = true;
     remote->backoff.not_before_ms = 0;
     remote->new_epoch = true;
     krc_remote_ready(remote);

@@ -42,7 +42,8 @@ struct krc_remote {
     struct krc_piece pieces[KRC_PIECES]; /* the oldest first */
     int piece_count;
 
-    struct krc_session *session; /* it is a member of; NULL */
+    struct krc_session *session; /* it is a member of; NULL... */
+    size_t member_at;            /* ...which one */
     bool in_flight;              /* in the fetch that the session waits for */
     bool told;                   /* the answer speaks of it */
     bool awaited;                /* its reader waits for that answer */
@@ -70,12 +71,15 @@ struct krc_remote {
     struct krc_uuid seen_topic_id; /* the topic's, when that was looked at last */
 
     struct krc_remote *next_ready, **back_ready; /* NULL: it is not in the list */
+    struct krc_remote *next, **back; /* in the list of all */
 };
 
 struct krc_remotes {
-    struct krc_remote **list;
-    size_t count, capacity;
-    size_t turn; /* where the next full fetch begins */
+    struct krc_remote *list, **last; /* as they were opened: partitions of a topic lie together */
+    size_t count;
+    struct krc_remote *turn; /* where the next full fetch begins; NULL: with the first */
+    bool unplaced; /* some may be fetched from brokers to which there is no connection yet... */
+    uint64_t placed_at; /* ...since that metadata */
     uint32_t mark;
     int64_t wake_ms; /* the first of those that wait may go on */
     struct krc_remote *ready, **last_ready; /* those that have something to be looked at */

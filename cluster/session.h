@@ -37,11 +37,11 @@ struct krc_session {
     unsigned undrained; /* responses that some partition has not read to its end */
     struct krc_backoff backoff;
     int alone;          /* so many fetches name one partition each: a response was too large */
-    struct krc_remote **members; /* what the last fetch named, in this session */
+    struct krc_remote **members; /* what the last fetch named, in this session; NULL: it has left */
     size_t count, capacity;
     size_t sent_count; /* how many the last fetch was about */
     struct krc_forgotten *forgotten;
-    size_t forgotten_count;
+    size_t forgotten_count, forgotten_capacity;
 };
 
 void krc_session_init(struct krc_session *session, struct krc_cluster *cluster);
@@ -61,8 +61,8 @@ void krc_session_fetched(void *session, const struct krc_answer *answer);
 /* Nothing is known of what the broker keeps; `id` is the session to be closed, or 0. */
 void krc_session_reset(struct krc_session *session, int32_t id);
 
-/* It is named again: brokers add first, and then forget. */
-void krc_session_remember(struct krc_session *session, const struct krc_remote *remote);
+/* Those that are marked so are named again: brokers add first, and then forget. */
+void krc_session_remember(struct krc_session *session, uint32_t mark);
 
 /* The broker is to forget it, as it was sent.  KRC_E_NOMEM. */
 int krc_session_forget(struct krc_session *session, const struct krc_remote *remote);

@@ -343,15 +343,10 @@ static void take_brokers(struct krc_cluster *cluster, const struct krc_metadata_
         const struct krc_metadata_broker *b = &from->brokers[i];
         (void)krc_node_learn(cluster, b->node_id, b->host, b->port, b->rack); /* else later */
     }
-    for (size_t i = nodes->count; i-- > 0;) {
-        struct krc_node *node = nodes->list[i];
-        if (node->known)
-            continue;
-        nodes->list[i] = nodes->list[--nodes->count];
-        krc_node_free(node);
-    }
+    krc_nodes_sweep(cluster);
     for (size_t i = 0; i < nodes->server_count; i++)
-        krc_conn_close(&nodes->servers[i]->conns[KRC_FOR_QUESTIONS], "brokers are known");
+        if (nodes->servers[i]->conns[KRC_FOR_QUESTIONS] != NULL)
+            krc_conn_close(nodes->servers[i]->conns[KRC_FOR_QUESTIONS], "brokers are known");
 }
 
 /* ---- Asking --------------------------------------------------------------------------------- */
@@ -489,8 +484,8 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
 static bool all_lost(const struct krc_nodes *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++) {
-        const struct krc_conn *conn = &nodes->list[i]->conns[KRC_FOR_QUESTIONS];
-        if (conn->state != KRC_CONN_CLOSED || conn->failures == 0 ||
+        const struct krc_conn *conn = nodes->list[i]->conns[KRC_FOR_QUESTIONS];
+        if (conn == NULL || conn->state != KRC_CONN_CLOSED || conn->failures == 0 ||
             conn->retry_at_ms <= conn->cluster->now_ms)
             return false;
     }

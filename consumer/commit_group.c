@@ -59,8 +59,8 @@ static void add_entries(struct krc_group_work *work)
     struct krc_commit_entry *entries = work->entries;
     size_t *count = &work->commit.count;
     if (work->informs)
-        for (size_t i = 0; i < handle->part_count; i++)
-            *count += news_of(handle->parts[i], true, &entries[*count]);
+        for (const struct krc_part *p = handle->parts; p != NULL; p = p->next)
+            *count += news_of(p, true, &entries[*count]);
     else
         for (const struct krc_part *p = handle->changed; p != NULL; p = p->next_changed)
             if (work->what == KRC_WORK_ALL || p->yields == KRC_PART_WILL_COMMIT)
@@ -155,9 +155,9 @@ static int take_note(struct krc_group_work *work, krc_error *error)
 
 static void end_yielding(krc *handle)
 {
-    for (size_t i = 0; i < handle->part_count; i++)
-        if (handle->parts[i]->yields == KRC_PART_COMMITS)
-            handle->parts[i]->yields = KRC_PART_IS_TRIED;
+    for (struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        if (part->yields == KRC_PART_COMMITS)
+            part->yields = KRC_PART_IS_TRIED;
 }
 
 /* The answer has come, or nobody waits for it any more (`rc` and `error` say why). */

@@ -167,8 +167,8 @@ int krc_follow_metadata(krc *handle, krc_error *error)
         return KRC_OK;
     for (struct krc_subscription *s = handle->subscriptions; s != NULL; s = s->next)
         KRC_TRY(look_around(handle, s, error));
-    for (size_t i = 0; i < handle->part_count; i++)
-        KRC_TRY(open_known(handle->parts[i], error));
+    for (struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        KRC_TRY(open_known(part, error));
     handle->seen_generation = generation; /* after an error the others are still to be looked at */
     return KRC_OK;
 }

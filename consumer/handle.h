@@ -15,6 +15,7 @@
 /* An assigned partition. */
 struct krc_part {
     krc *krc;
+    struct krc_part *next, **back; /* in the handle's list */
     struct krc_place place;
     const struct krc_log_place *log; /* of a log folder; NULL: a cluster's */
     struct krc_topic *topic;         /* of a cluster */
@@ -66,11 +67,11 @@ struct krc {
     struct krc_codecs *codecs;
     struct krc_store *store; /* NULL: none */
     bool is_attached;        /* the store is in the application's database */
-    struct krc_part **parts;
+    struct krc_part *parts, **last_part; /* as they were assigned */
     size_t part_count;
     struct krc_part *found; /* the part that was looked for last */
     size_t unplaced;        /* of a cluster: that its metadata does not know, as far as is known */
-    size_t turn;            /* log folders: the partition being read */
+    struct krc_part *turn;  /* log folders: the partition being read; NULL: the first */
     size_t open_count;      /* that are not done */
     struct krc_part *changed; /* all that may have news to commit */
     struct krc_batch *out, *reuse;

@@ -117,14 +117,14 @@ static void commit_before(krc *handle)
 {
     bool any = false;
     krc_error error;
-    for (size_t i = 0; i < handle->part_count; i++)
-        any |= handle->parts[i]->yields == KRC_PART_WILL_COMMIT;
+    for (const struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        any |= part->yields == KRC_PART_WILL_COMMIT;
     if (!any || handle->group_work != NULL)
         return;
     int rc = krc_group_work_begin(handle, KRC_WORK_YIELDING, NULL, NULL, &error);
-    for (size_t i = 0; i < handle->part_count; i++)
-        if (handle->parts[i]->yields == KRC_PART_WILL_COMMIT)
-            handle->parts[i]->yields = rc < 0 ? KRC_PART_IS_TRIED : KRC_PART_COMMITS;
+    for (struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        if (part->yields == KRC_PART_WILL_COMMIT)
+            part->yields = rc < 0 ? KRC_PART_IS_TRIED : KRC_PART_COMMITS;
     if (rc < 0)
         krc_note_topic(handle, "", error.message);
 }
@@ -192,7 +192,7 @@ static int say_goodbye(krc *handle, int64_t deadline_ms, krc_error *error)
     struct krc_membership *member = handle->net->cluster.member;
     krc_member_leave(member);
     while (member->held_count > 0)
-        let_go(handle, &member->held[0]);
+        let_go(handle, &member->held[member->held_count - 1]); /* those before it stay in place */
     return krc_net_wait_left(handle->net, deadline_ms, error);
 }
 

@@ -60,6 +60,7 @@ static int open_handle(krc **out, const krc_config *config, struct uv_loop_s *lo
     if (handle == NULL)
         return krc_fail_nomem(error, sizeof *handle);
     int rc = KRC_OK;
+    handle->last_part = &handle->parts;
     handle->config = krc_config_copy(config);
     handle->codecs = krc_codecs_new();
     handle->events = malloc(KRC_EVENTS_KEPT * sizeof *handle->events);
@@ -128,10 +129,12 @@ void krc_close(krc *handle)
     krc_group_work_forget(handle);
     krc_part_from_group(handle);
     free_batches(handle);
-    for (size_t i = 0; i < handle->part_count; i++)
-        krc_part_free(handle->parts[i]);
+    handle->found = NULL;
+    for (struct krc_part *part; (part = handle->parts) != NULL;) {
+        handle->parts = part->next;
+        krc_part_free(part);
+    }
     krc_net_close(handle->net); /* before what its answers and notes are put into */
-    free(handle->parts);
     free(handle->events);
     krc_subscriptions_free(handle);
     krc_store_close(handle->store);
@@ -178,9 +181,9 @@ struct krc_part *krc_find_part(const krc *handle, const char *topic, int32_t par
         if ((p != NULL && p->reader != NULL) || handle->unplaced == 0)
             return p == NULL ? NULL : p->reader;
     }
-    for (size_t i = 0; i < handle->part_count; i++)
-        if (is_part(handle->parts[i], topic, partition))
-            return handle->parts[i];
+    for (struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        if (is_part(part, topic, partition))
+            return part;
     return NULL;
 }
 
@@ -221,11 +224,6 @@ int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_plac
                  int32_t partition, int64_t start, int64_t until, struct krc_part **out,
                  krc_error *error)
 {
-    size_t size = (handle->part_count + 1) * sizeof *handle->parts;
-    struct krc_part **parts = realloc(handle->parts, size);
-    if (parts == NULL)
-        return krc_fail_nomem(error, size);
-    handle->parts = parts;
     struct krc_part *part = calloc(1, sizeof *part);
     if (part == NULL)
         return krc_fail_nomem(error, sizeof *part);
@@ -242,13 +240,29 @@ int krc_add_part(krc *handle, struct krc_topic *topic, const struct krc_log_plac
     part->standing = (struct krc_standing){-1, -1, -1, -1};
     krc_offsets_init(&part->tracker.offsets);
     krc_ledger_init(&part->ledger, &part->place);
-    handle->parts[handle->part_count++] = part;
+    part->back = handle->last_part;
+    *handle->last_part = part;
+    handle->last_part = &part->next;
+    handle->part_count++;
     handle->open_count++;
     handle->told_ended = false;
     handle->unplaced += topic != NULL;
     krc_part_place(part);
     *out = part;
     return KRC_OK;
+}
+
+static void unlist(struct krc_part *part)
+{
+    krc *handle = part->krc;
+    *part->back = part->next;
+    if (part->next != NULL)
+        part->next->back = part->back;
+    else
+        handle->last_part = part->back;
+    if (handle->turn == part)
+        handle->turn = part->next;
+    handle->part_count--;
 }
 
 int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start, int64_t until,
@@ -270,7 +284,7 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
     if (rc >= 0)
         rc = krc_part_load(part, error);
     if (rc < 0) {
-        handle->part_count--;
+        unlist(part);
         handle->open_count--;
         krc_part_free(part);
     }
@@ -280,17 +294,11 @@ int krc_assign(krc *handle, const char *topic, int32_t partition, int64_t start,
 void krc_part_remove(struct krc_part *part)
 {
     krc *handle = part->krc;
-    size_t at = 0;
     krc_commit_wait(handle);
     for (struct krc_batch *batch = handle->out; batch != NULL; batch = batch->next)
         if (batch->part == part)
             batch->part = NULL;
-    while (handle->parts[at] != part)
-        at++;
-    handle->part_count--;
-    memmove(&handle->parts[at], &handle->parts[at + 1],
-            (handle->part_count - at) * sizeof *handle->parts);
-    handle->turn -= handle->turn > at;
+    unlist(part);
     handle->open_count -= part->state != KRC_PART_DONE;
     handle->found = NULL;
     if (part->is_placed)
@@ -351,7 +359,7 @@ int krc_seek(krc *handle, const char *topic, int32_t partition, int64_t offset, 
     if (part->state == KRC_PART_DONE) {
         part->state = KRC_PART_WAITS;
         handle->open_count++;
-        handle->turn = 0;
+        handle->turn = NULL;
         handle->seen_generation = 0;
         handle->told_ended = false;
     }

@@ -169,11 +169,11 @@ static void hand_out(krc *handle, struct krc_part *part, struct krc_batch *batch
 /* Partitions one after the other.  Those that are paused are passed by. */
 static int next_of_folders(krc *handle, struct krc_batch *batch, krc_error *error)
 {
-    for (size_t i = handle->turn; i < handle->part_count; i++) {
-        struct krc_part *part = handle->parts[i];
+    struct krc_part *part = handle->turn != NULL ? handle->turn : handle->parts;
+    for (; part != NULL; part = part->next) {
         if (part->state == KRC_PART_DONE || part->paused)
             continue;
-        handle->turn = i;
+        handle->turn = part;
         int rc = krc_part_next(part, batch, error);
         if (rc == KRC_ITEM_RECORDS) {
             hand_out(handle, part, batch);
@@ -183,7 +183,7 @@ static int next_of_folders(krc *handle, struct krc_batch *batch, krc_error *erro
         if (rc < 0)
             return rc;
     }
-    handle->turn = 0; /* those that were paused may go on */
+    handle->turn = NULL; /* those that were paused may go on */
     return 0;
 }
 

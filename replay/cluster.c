@@ -105,14 +105,12 @@ static int give_way(struct krc_replay_run *run, const struct krc_place *place, k
 void krc_replay_end_part(struct krc_replay_job *job, struct krc_replay_part *part, int rc,
                          krc_error *error)
 {
-    size_t at = 0;
     bool whole = rc >= 0 && part->tracker.offsets.state == KRC_ENDED;
     rc = krc_replay_finish(part, rc, error);
     if (rc >= 0 && whole)
         rc = krc_replay_close_cluster(part, job->codecs, error);
-    while (job->parts[at] != part)
-        at++;
-    job->parts[at] = job->parts[--job->count];
+    job->parts[part->at] = job->parts[--job->count];
+    job->parts[part->at]->at = part->at;
     krc_replay_close(part);
     if (rc == KRC_E_FENCED)
         rc = give_way(job->run, &part->place, error);
@@ -152,10 +150,11 @@ void krc_replay_begin_part(struct krc_replay_job *job, struct krc_topic *topic, 
         run->ends |= joined != NULL; /* it would be ours, and not be read */
         return;
     }
-    job->parts[job->count++] = part;
     topic->partitions[partition].reader = job;
     krc_replay_init(part, run, &place, start, until_of(run, until));
     part->net = job->net;
+    part->at = job->count++;
+    job->parts[part->at] = part;
     if (joined != NULL)
         part->joined = *joined;
     rc = krc_netsource_new(&source, &job->net->cluster, topic, partition, run->config, job->codecs,

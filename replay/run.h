@@ -36,6 +36,7 @@ struct krc_replay_run {
 
 /* A partition being replayed. */
 struct krc_replay_part {
+    size_t at; /* of a cluster: which of its job's */
     struct krc_replay_run *run;
     int64_t start, until; /* as they were asked for */
     struct krc_net *net; /* a cluster: the job's; NULL: a log folder */

@@ -19,6 +19,9 @@ $(UNIT_BIN): $(BUILD)/tests/%: $(BUILD)/tests/%.o $(SUPPORT_OBJ) $(BUILD)/libkrc
 $(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
                                                 -Wl,--wrap=strdup,--wrap=strndup
 
+# Bytes that are moved are counted.
+$(BUILD)/tests/trace/test_scale: ALL_LDFLAGS += -Wl,--wrap=memmove
+
 # Each ends with "N passed, N failed", all of them together with the sum (scripts/tally).
 CHECKS := layers documented header $(if $(filter release,$(VARIANT)),hardening) unit model command \
           corpora examples tooling faults

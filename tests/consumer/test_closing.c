@@ -40,7 +40,9 @@ static int listen_mute(int backlog, char *address, size_t size)
 
 static enum krc_conn_state state_of_server(void)
 {
-    return teardown.handle->net->cluster.nodes.servers[0]->conns[KRC_FOR_QUESTIONS].state;
+    const struct krc_node *server = teardown.handle->net->cluster.nodes.servers[0];
+    const struct krc_conn *conn = server->conns[KRC_FOR_QUESTIONS];
+    return conn == NULL ? KRC_CONN_CLOSED : conn->state;
 }
 
 static void until_server_is(enum krc_conn_state state)

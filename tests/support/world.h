@@ -87,6 +87,7 @@ extern struct world {
     struct world_fault faults[8];
     int fault_count;
     bool is_hasty;          /* fetches are answered at once, with or without news */
+    bool is_blind;          /* fetches are not looked at: they may name more than there is */
     bool is_hidden;         /* the newest topic is not in metadata yet */
     int64_t missing_stable; /* as by brokers that do not tell the last stable offset */
     void (*edit)(enum krc_api_name api, void *response); /* the answer, before it is written */

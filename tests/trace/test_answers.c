@@ -121,7 +121,7 @@ START_TEST(out_of_order)
     sim_run_until("OffsetForLeaderEpoch n1 t-1 e0\n"
                   "ListOffsets n1 t-0 -2c\n");
     sim_run(20);
-    const struct krc_conn *conn = &krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
+    const struct krc_conn *conn = krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
     ck_assert_ptr_nonnull(strstr(conn->error, "a response answers no request"));
     sim.is_reversed = false;
     sim_run(2000);

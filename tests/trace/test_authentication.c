@@ -23,7 +23,7 @@ static void begin(void)
 
 static const struct krc_conn *fetching(void)
 {
-    return &krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_FETCHING];
+    return krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_FETCHING];
 }
 
 /* Each server's last failure. */
@@ -88,7 +88,7 @@ START_TEST(idle_all_the_same)
     sim.settings.idle_close_ms = 30000;
     read_from("t", 0, KRC_EARLIEST);
     sim_run(1000);
-    const struct krc_conn *questions = &krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
+    const struct krc_conn *questions = krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
     ck_assert_int_eq(questions->state, KRC_CONN_READY);
     sim_run(60000);
     ck_assert_int_eq(questions->state, KRC_CONN_CLOSED);

@@ -152,7 +152,8 @@ static int open_connections(void)
     int count = 0;
     for (size_t i = 0; i < sim.cluster.nodes.count; i++)
         for (int k = 0; k < KRC_PURPOSES; k++)
-            count += sim.cluster.nodes.list[i]->conns[k].state != KRC_CONN_CLOSED;
+            count += sim.cluster.nodes.list[i]->conns[k] != NULL &&
+                     sim.cluster.nodes.list[i]->conns[k]->state != KRC_CONN_CLOSED;
     return count;
 }
 

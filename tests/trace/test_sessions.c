@@ -146,7 +146,7 @@ START_TEST(the_long_wait_is_cut_short)
     sim_run(300);
     check_trace("");
     sim_run(200);
-    check_trace("Fetch n1 #1/0 t-0@5e0 t-1@3e0 t-2@0e0\n"
+    check_trace("Fetch n1 #1/0 t-1@3e0 t-2@0e0 t-0@5e0\n"
                 "Fetch n1 #2/1 t-2@1e0\n"
                 "t-2 records 0-0\n"
                 "t-2 caught up 1\n");
