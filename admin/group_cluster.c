@@ -135,8 +135,8 @@ static struct krc_member classic_member(struct asked *g, const struct krc_descri
         count += (size_t)has.topics[t].partition_count;
     struct krc_owned *owned = room_for(g, count);
     for (int32_t t = 0; owned != NULL && t < has.topic_count; t++)
-        own(owned, &member.owned_count, topic_text(g, has.topics[t].topic), has.topics[t].partitions,
-            has.topics[t].partition_count);
+        own(owned, &member.owned_count, topic_text(g, has.topics[t].topic),
+            has.topics[t].partitions, has.topics[t].partition_count);
     member.owned = owned;
     return member;
 }

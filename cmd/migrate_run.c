@@ -31,7 +31,8 @@ static int load_rows(const struct migrate_place *place, struct offsets_rows *row
 }
 
 /* What is committed there; nothing, where there is no such store, group or group log. */
-static int load_place(const struct migrate_place *place, struct offsets_rows *rows, krc_error *error)
+static int load_place(const struct migrate_place *place, struct offsets_rows *rows,
+                      krc_error *error)
 {
     *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
     if (rows->list == NULL || rows->groups == NULL)

@@ -24,7 +24,15 @@ struct number {
     int64_t (*value)(const struct listing *listing); /* -1: not known */
     unsigned where;                                  /* it is shown */
 };
-enum { LIST = 1, LAG = 2, EXACT_LAG = 4, STORE_LIST = 8, GROUP_LIST = 16, MEMBERS = 32, NOTES = 64 };
+enum {
+    LIST = 1,
+    LAG = 2,
+    EXACT_LAG = 4,
+    STORE_LIST = 8,
+    GROUP_LIST = 16,
+    MEMBERS = 32,
+    NOTES = 64,
+};
 
 static int64_t log_start(const struct listing *l)
 {

@@ -42,6 +42,12 @@ static void spoil_offsets(struct krc_offset_fetch_response *r)
             r->topics[t].partitions[i].metadata = build_text("m" BAD);
 }
 
+static void spoil_groups(struct krc_list_groups_response *r)
+{
+    if (r->group_count > 0)
+        r->groups[0].group = build_text("group" BAD);
+}
+
 static void spoil_members(struct krc_describe_groups_response *r)
 {
     for (int32_t i = 0; i < r->groups[0].member_count; i++) {
@@ -89,8 +95,8 @@ static void spoil_texts(enum krc_api_name api, void *response)
         ((struct krc_metadata_response *)response)->brokers[0].rack = build_text("rack" BAD);
     else if (api == KRC_API_OFFSET_FETCH)
         spoil_offsets(response);
-    else if (api == KRC_API_LIST_GROUPS && ((struct krc_list_groups_response *)response)->group_count > 0)
-        ((struct krc_list_groups_response *)response)->groups[0].group = build_text("group" BAD);
+    else if (api == KRC_API_LIST_GROUPS)
+        spoil_groups(response);
     else if (api == KRC_API_DESCRIBE_GROUPS)
         spoil_members(response);
     else if (api == KRC_API_DESCRIBE_PRODUCERS)
