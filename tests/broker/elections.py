@@ -5,11 +5,10 @@ import os
 import signal
 import sqlite3
 import tempfile
-import time
 
 from cluster import BASE64, Scene, begin, check_stored, elect
 from common import Running, attempt, check, compare, differ, run
-from kafka import Cluster, Helper
+from kafka import Cluster, Helper, Refused
 from processes import wait_until
 
 ELECTION = 120  # seconds: a leader out of sync is elected last of all
@@ -21,6 +20,15 @@ def suspend(broker):
 
 def resume(broker):
     broker.process.send_signal(signal.SIGCONT)
+
+
+def is_led(scene, topic, leader):
+    """Asks for the preferred leader, who may not be there yet, and tells whether it leads."""
+    try:
+        elect(scene, topic)
+    except Refused:
+        pass
+    return (scene.describe(topic) or [0])[0] == leader
 
 
 def two_unclean(scene):
@@ -70,8 +78,7 @@ def hidden_abort(scene):
         resume(brokers[2])
     scene.wait_for_leader("hidden", 1, ["1", "2"])
     scene.helper("reassign", "hidden", 0, "2,1")
-    elect(scene, "hidden")
-    scene.wait_for_leader("hidden", 2)
+    wait_until("broker 2 leads", lambda: is_led(scene, "hidden", 2), ELECTION)
     java = scene.java("hidden")["hidden", 0]
     aborted = base64.b64encode(b"aborted:").decode()[:8]
     want = [record for record in java if not record["value"].startswith(aborted)]
@@ -96,18 +103,18 @@ def asleep(scene):
         scene.helper("send", "asleep", partition, 0, 100, 10)
     for i in range(3):
         reader = Running(scene.folder, f"asleep-{i}", "read", *scene.source, "-t", "asleep", "-g",
-                         "asleep", "--commit", "-X", "request.timeout.ms=6000",
+                         f"asleep-{i}", "--commit", "-X", "request.timeout.ms=6000",
                          "-X", "default.api.timeout.ms=11500",
                          "-X", "auto.commit.interval.ms=4000")
-        time.sleep(2.5)
+        reader.wait_for("what is to be committed", 300)
         for broker in brokers.values():
             suspend(broker)
         try:
-            reader.wait().expect(1)
+            wait_until("a reader that gives up", lambda: reader.process.poll() is not None, 60)
+            reader.done().expect(1)
         finally:
             for broker in brokers.values():
                 resume(broker)
-        time.sleep(1)
 
 
 PARTS = (two_unclean, hidden_abort, asleep)
