@@ -15,8 +15,8 @@
 typedef int krc_state_record_fn(void *arg, const struct krc_record *record, krc_error *error);
 
 /* Reads all partitions of the topic that the folders have, one after another, each in the order of
- * its offsets.  `pending` takes records of transactions that are still open; it may be NULL.  "skip.corrupt.batches" goes past what cannot be read.  KRC_E_NOT_FOUND: they have
- * none. */
+ * its offsets.  `pending` takes records of transactions that are still open; it may be NULL.
+ * "skip.corrupt.batches" goes past what cannot be read.  KRC_E_NOT_FOUND: they have none. */
 int krc_state_log_read(const krc *krc, const char *topic, krc_state_record_fn *record,
                        krc_state_record_fn *pending, void *arg, krc_error *error) KRC_MUST_USE;
 

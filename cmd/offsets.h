@@ -55,8 +55,8 @@ struct offsets_rows {
 
 /*
  * Rows that are selected, of one group or of all (NULL): those of the store, or, where none is
- * named, of the source: a cluster, or folders' group log.  KRC_E_NOT_FOUND where there is no such thing.  To be freed
- * whatever it returns.
+ * named, of the source: a cluster, or folders' group log.  KRC_E_NOT_FOUND where there is no such
+ * thing.  To be freed whatever it returns.
  */
 int offsets_load(const struct offsets_options *options, krc *source, const char *group,
                  struct offsets_rows *rows, krc_error *error) KRC_MUST_USE;

@@ -211,7 +211,8 @@ static int set_option(struct migrate *m, int option, char *value)
 
 #define COMMAND "offsets migrate"
 
-static int check_place(const struct migrate *m, const struct migrate_place *place, const char *prefix)
+static int check_place(const struct migrate *m, const struct migrate_place *place,
+                       const char *prefix)
 {
     bool has_log = place->has_servers || place->has_logs;
     if (place->has_servers && place->has_logs)

@@ -159,8 +159,8 @@ static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_erro
             return KRC_OK;
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic %s", topic->name);
     case KRC_KAFKA_INVALID_TOPIC_EXCEPTION:
-        return krc_fail(error, KRC_E_NOT_FOUND, "\"%s\" is not a valid topic name, the cluster answers",
-                        topic->name);
+        return krc_fail(error, KRC_E_NOT_FOUND, "\"%s\" is not a valid topic name, "
+                        "the cluster answers", topic->name);
     case KRC_KAFKA_TOPIC_AUTHORIZATION_FAILED:
         return krc_fail(error, KRC_E_REFUSED, "the cluster does not let us read topic %s: %s",
                         topic->name, krc_kafka_error_text(topic->error_code));

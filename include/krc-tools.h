@@ -95,7 +95,10 @@ int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, 
 int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
                        int64_t now_ms, krc_error *error) KRC_MUST_USE;
 
-/* Errors of writing stay in the stream.  A row without an offset is left out.  CSV has texts as they are, unless it goes to a terminal. */
+/*
+ * Errors of writing stay in the stream.  A row without an offset is left out.  CSV has texts as
+ * they are, unless it goes to a terminal.
+ */
 void krc_committed_write_csv(const krc_committed_list *list, bool with_group, FILE *out);
 void krc_committed_write_json(const krc_committed_list *list, FILE *out);
 
@@ -150,7 +153,8 @@ const struct krc_member *krc_group_owner(const struct krc_group *group, const ch
 /*
  * What the group log of log folders, __consumer_offsets, says of a group, or of all where `group`
  * is NULL: offsets as a coordinator that loads it would have them, where one is pending in an open
- * transaction the last stable one; and groups with their members.  Both lists are added to, and thrown away on an error.
+ * transaction the last stable one; and groups with their members.  Both lists are added to, and
+ * thrown away on an error.
  *
  * KRC_E_NOT_FOUND: the folders have no group log.  KRC_E_CORRUPT, KRC_E_IO: its log, or a record in
  * it, which the message names.  KRC_E_UNSUPPORTED: a record of a version to come.

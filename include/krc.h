@@ -26,9 +26,10 @@
  *     as many threads.
  *   - What `_new` or `_open` made, `_free` or `_close` ends; both take NULL.
  *   - Strings are UTF-8 and end with a NUL; keys and values are bytes and do not.
- *   - A topic's name is 1 to 249 letters, digits, '.', '_' and '-', and neither "." nor "..", wherever
- *     it comes from.  Messages of errors and events are fit for a terminal: what is not visible, or
- *     not UTF-8, is written as \xNN.  Other strings of brokers and files are as they are.
+ *   - A topic's name is 1 to 249 letters, digits, '.', '_' and '-', and neither "." nor "..",
+ *     wherever it comes from.  Messages of errors and events are fit for a terminal: what is not
+ *     visible, or not UTF-8, is written as \xNN.  Other strings of brokers and files are as they
+ *     are.
  *   - Structs that you fill begin as {0}: what is not set means the usual.  Before version 1.0 they
  *     may grow, and the shared library's number then changes with them.
  */
@@ -343,9 +344,9 @@ enum {
  * KRC_PRESENT_END).  An offset outside the log is not an error here: krc_poll then acts by
  * "auto.offset.reset", and krc_event_next tells.  A cluster's partition is waited for where it is
  * not known yet.
- * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_INVALID: no topic has such a name, or
- * no partition, or place to start, such a number.  KRC_E_STATE: it is assigned already, or KRC_STORED without an offset
- * store and, of a cluster, without a "group.id".
+ * KRC_E_NOT_FOUND: the folders have no such partition.  KRC_E_INVALID: no topic has such a name,
+ * or no partition, or place to start, such a number.  KRC_E_STATE: it is assigned already, or
+ * KRC_STORED without an offset store and, of a cluster, without a "group.id".
  */
 KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t start,
                        int64_t until, krc_error *error) KRC_MUST_USE;
@@ -357,8 +358,8 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
  * refused.  Partitions and topics that are made while it runs are added as they are found, from
  * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
  * A topic that is not there is waited for, and a KRC_EVENT_NOTE says so.
- * KRC_E_INVALID: no topic has such a name, no regular expression, or no cluster.  KRC_E_STATE: KRC_STORED without an offset
- * store and without a "group.id".
+ * KRC_E_INVALID: no topic has such a name, no regular expression, or no cluster.  KRC_E_STATE:
+ * KRC_STORED without an offset store and without a "group.id".
  */
 KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t until,
                           krc_error *error) KRC_MUST_USE;
@@ -382,8 +383,8 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * member that does not poll for longer than "session.timeout.ms" is fenced.
  *
  * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
- * KRC_E_INVALID: no cluster, no topic has such a name, two regular expressions, or one that is none,
- * or a classic member's "heartbeat.interval.ms" is not below its "session.timeout.ms".
+ * KRC_E_INVALID: no cluster, no topic has such a name, two regular expressions, or one that is
+ * none, or a classic member's "heartbeat.interval.ms" is not below its "session.timeout.ms".
  * KRC_E_STATE: no "group.id", an offset store, or something is assigned or subscribed to.
  */
 KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,
@@ -507,10 +508,10 @@ struct sqlite3;
  * closed after the handle.  Several handles may share it, in one thread.
  *
  * KRC_E_STATE: the handle has a store, a partition is assigned, or a transaction is open in `db`.
- * KRC_E_STORE: other tables have these names, one of them is gone, or a newer krc made them, or `db`
- * is a store's file.
- * KRC_E_BUSY: it is locked, for longer than the connection's busy timeout.  KRC_E_IO,
- * KRC_E_NO_SPACE: it cannot be read or written.
+ * KRC_E_STORE: other tables have these names, one of them is gone, or a newer krc made them, or
+ * `db` is a store's file.
+ * KRC_E_BUSY: it is locked, for longer than the connection's busy timeout.
+ * KRC_E_IO, KRC_E_NO_SPACE: it cannot be read or written.
  */
 KRC_API int krc_store_sqlite_attach(krc *krc, struct sqlite3 *db, krc_error *error) KRC_MUST_USE;
 

@@ -37,7 +37,8 @@ struct krc_log_places {
 
 /* Leftovers (TOPIC-PARTITION.<uuid>-delete, -future, -stray) are no partitions.  KRC_E_AMBIGUOUS:
  * one partition twice, both folders are named.  KRC_E_INVALID: a folder that was named itself gives
- * no valid topic name.  KRC_E_NOT_FOUND: no such path, or nothing of Kafka's in it.  KRC_E_CORRUPT: a checkpoint or metadata file that is none. */
+ * no valid topic name.  KRC_E_NOT_FOUND: no such path, or nothing of Kafka's in it.  KRC_E_CORRUPT:
+ * a checkpoint or metadata file that is none. */
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
                         bool format_07, krc_error *error) KRC_MUST_USE;
 
