@@ -114,7 +114,7 @@ static int repeat(struct reader *r, size_t from, int least, int most)
 {
     struct krc_pattern *p = r->pattern;
     size_t len = p->count - from;
-    if (most == 0) {
+    if (most == 0 || len == 0) { /* nothing, as often as it may be */
         p->count = from;
         return KRC_OK;
     }
