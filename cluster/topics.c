@@ -329,7 +329,7 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     }
     cluster->topics.changes += is_news;
     topic->is_known = topic->is_known || count > 0;
-    topic->was_missing = false;
+    topic->missing = 0;
     for (int32_t i = 0; i < from->partition_count && count > 0; i++)
         take_partition(cluster, topic, &from->partitions[i], version);
 }
@@ -379,10 +379,10 @@ static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
 {
     char text[256];
     bool is_asked = topic->is_wanted || topic->is_known;
-    if (!is_asked || topic->was_missing || topic->error_code == 0 ||
-        topic->error_code == KRC_KAFKA_UNKNOWN_SERVER_ERROR)
+    if (!is_asked || topic->error_code == 0 ||
+        topic->error_code == KRC_KAFKA_UNKNOWN_SERVER_ERROR ||
+        topic->missing++ != KRC_TOPIC_TRIES)
         return;
-    topic->was_missing = true;
     snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is there",
              krc_kafka_error_name(topic->error_code), krc_kafka_error_text(topic->error_code));
     krc_cluster_note(cluster, topic->name, text);

@@ -26,6 +26,9 @@ struct krc_topic_partition {
 enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
                    KRC_CLEANUP_REFUSED /* the broker does not tell */ };
 
+/* A topic that was just made is not known to each broker at once: so often it may be missing. */
+enum { KRC_TOPIC_TRIES = 4 };
+
 struct krc_topic {
     char *name;
     struct krc_uuid id;  /* all zero: unknown */
@@ -33,7 +36,7 @@ struct krc_topic {
     bool is_known;       /* it was there in some metadata */
     bool is_internal;
     bool is_wanted;      /* to be asked about by name */
-    bool was_missing;    /* that was noted */
+    unsigned missing;    /* so many answers one after another had it not */
     uint64_t told;       /* the answer that it was in last */
     enum krc_cleanup cleanup;
     struct krc_topic_partition *partitions;

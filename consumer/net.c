@@ -146,8 +146,6 @@ int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
 
 /* ---- Topics --------------------------------------------------------------------------------- */
 
-enum { TRIES = 4 }; /* a topic that was just made is not known to each broker at once */
-
 /* 1: it is there; 0: not yet. */
 static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_error *error)
 {
@@ -155,7 +153,7 @@ static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_erro
     case 0:
         return 1;
     case KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION:
-        if (answers < TRIES)
+        if (answers < KRC_TOPIC_TRIES)
             return KRC_OK;
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic %s", topic->name);
     case KRC_KAFKA_INVALID_TOPIC_EXCEPTION:
@@ -229,7 +227,7 @@ static bool any_told(const struct krc_question *questions, size_t count)
 static bool nobody_leads(const struct krc_net *net, uint64_t before,
                          const struct krc_question *questions, size_t count)
 {
-    if (net->cluster.topics.generation < before + TRIES)
+    if (net->cluster.topics.generation < before + KRC_TOPIC_TRIES)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct krc_topic_partition *p =
