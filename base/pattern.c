@@ -44,6 +44,7 @@ struct reader {
     struct krc_pattern *pattern;
     const char *at, *text;
     int depth;
+    bool ignores_case;
     krc_error *error;
 };
 
@@ -52,6 +53,10 @@ static int fail(const struct reader *r, const char *why)
     return krc_fail(r->error, KRC_E_INVALID, "invalid regular expression \"%.300s\": %s", r->text,
                     why);
 }
+
+static const char unknown_letter[] =
+    "of letters behind a backslash there are \\d \\s \\w \\b and their capitals: write other "
+    "characters as they are, or in [ ]";
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
@@ -151,6 +156,20 @@ static void invert(struct set *set)
         set->has[i] = (uint8_t)~set->has[i];
 }
 
+static bool has(const struct set *set, int c)
+{
+    return set->has[c / 8] >> c % 8 & 1;
+}
+
+static void add_other_cases(struct set *set)
+{
+    for (int c = 'a'; c <= 'z'; c++)
+        if (has(set, c) || has(set, toupper(c))) {
+            add(set, c);
+            add(set, toupper(c));
+        }
+}
+
 static int append_set(struct reader *r, const struct set *set)
 {
     struct krc_pattern *p = r->pattern;
@@ -179,6 +198,31 @@ static void add_class(struct set *set, int (*is_in)(int c))
             add(set, c);
 }
 
+/* \d, \s, \w, and their opposites. */
+static const char class_letters[] = "dDsSwW";
+
+static void add_letter_class(struct set *set, char c)
+{
+    struct set class = {{0}};
+    add_class(&class, tolower(c) == 'd' ? isdigit : tolower(c) == 's' ? isspace : is_word_class);
+    if (isupper(c))
+        invert(&class);
+    for (size_t i = 0; i < sizeof class.has; i++)
+        set->has[i] |= class.has[i];
+}
+
+static int append_class(struct reader *r, char c)
+{
+    struct set set = {{0}};
+    add_letter_class(&set, c);
+    return append_set(r, &set);
+}
+
+static bool is_letter_class(const char *at)
+{
+    return at[0] == '\\' && at[1] != '\0' && strchr(class_letters, at[1]) != NULL;
+}
+
 static const struct {
     const char *name;
     int (*is_in)(int c);
@@ -200,12 +244,19 @@ static int add_named_class(struct reader *r, struct set *set)
     return fail(r, end == NULL ? "a [ without its ]" : "there is no such class of characters");
 }
 
-/* A character, "[.C.]" or "[=C=]". */
+/* A character, one behind a backslash, "[.C.]" or "[=C=]". */
 static int read_element(struct reader *r, bool takes_hyphen, int *c)
 {
     const char *at = r->at;
     if (at[0] == '\0')
         return fail(r, "a [ without its ]");
+    if (at[0] == '\\') {
+        if (at[1] == '\0' || isalnum((uint8_t)at[1]))
+            return fail(r, unknown_letter);
+        *c = (uint8_t)at[1];
+        r->at += 2;
+        return KRC_OK;
+    }
     if (at[0] == '[' && (at[1] == '.' || at[1] == '=')) {
         if (at[2] == '\0' || at[3] != at[1] || at[4] != ']')
             return fail(r, "a collating element is not one character");
@@ -228,7 +279,7 @@ static int add_range(struct reader *r, struct set *set, bool is_first)
     to = from;
     if (r->at[0] == '-' && r->at[1] != ']' && r->at[1] != '\0') {
         r->at++;
-        if (r->at[0] == '[' && (r->at[1] == ':' || r->at[1] == '='))
+        if ((r->at[0] == '[' && (r->at[1] == ':' || r->at[1] == '=')) || is_letter_class(r->at))
             return fail(r, "a range that ends with a class");
         KRC_TRY(read_element(r, true, &to));
         if (is_equivalence || to < from)
@@ -246,11 +297,18 @@ static int read_set(struct reader *r)
     bool is_inverse = r->at[0] == '^';
     r->at += is_inverse;
     for (const char *first = r->at; r->at[0] != ']' || r->at == first;) {
+        if (is_letter_class(r->at)) {
+            add_letter_class(&set, r->at[1]);
+            r->at += 2;
+            continue;
+        }
         bool is_class = r->at[0] == '[' && r->at[1] == ':';
         int rc = is_class ? add_named_class(r, &set) : add_range(r, &set, r->at == first);
         KRC_TRY(rc);
     }
     r->at++;
+    if (r->ignores_case)
+        add_other_cases(&set);
     if (is_inverse)
         invert(&set);
     return append_set(r, &set);
@@ -258,12 +316,13 @@ static int read_set(struct reader *r)
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static int append_class(struct reader *r, int (*is_in)(int c), bool is_inverse)
+static int append_char(struct reader *r, char c)
 {
     struct set set = {{0}};
-    add_class(&set, is_in);
-    if (is_inverse)
-        invert(&set);
+    if (!r->ignores_case || !isalpha((uint8_t)c))
+        return append(r, STEP_CHAR, (uint8_t)c);
+    add(&set, (uint8_t)c);
+    add_other_cases(&set);
     return append_set(r, &set);
 }
 
@@ -279,24 +338,43 @@ static int read_escape(struct reader *r, bool *repeats)
     if (c >= '1' && c <= '9')
         return fail(r, "a reference back, which is not taken");
     r->at++;
-    if (c == 'w' || c == 'W')
-        return append_class(r, is_word_class, c == 'W');
-    if (c == 's' || c == 'S')
-        return append_class(r, isspace, c == 'S');
+    if (strchr(class_letters, c) != NULL)
+        return append_class(r, c);
     const char *edge = strchr(edges, c);
     *repeats = edge == NULL;
-    return edge != NULL ? append(r, types[edge - edges], 0) : append(r, STEP_CHAR, (uint8_t)c);
+    if (edge == NULL && isalnum((uint8_t)c))
+        return fail(r, unknown_letter);
+    return edge != NULL ? append(r, types[edge - edges], 0) : append_char(r, c);
 }
 
 static int read_either(struct reader *r);
 
-static int read_group(struct reader *r)
+/* "(?i)", "(?i:" and "(?:", behind the (.  1: it is the first, and over. */
+static int read_option(struct reader *r)
 {
+    bool ignores_case = strncmp(r->at, "?i", 2) == 0;
+    const char *end = r->at + 1 + ignores_case;
+    if (*end != ':' && (*end != ')' || !ignores_case))
+        return fail(r, "behind (? only i and : are known, as in (?i) and (?:a|b)");
+    r->ignores_case |= ignores_case;
+    r->at = end + 1;
+    return *end == ')';
+}
+
+/* Behind the (. */
+static int read_group(struct reader *r, bool *repeats)
+{
+    bool before = r->ignores_case;
+    int rc = *r->at == '?' ? read_option(r) : 0;
+    *repeats = rc == 0;
+    if (rc != 0)
+        return rc < 0 ? rc : KRC_OK;
     if (r->depth == KRC_PATTERN_DEPTH)
         return fail(r, "too many ( in each other");
     r->depth++;
     KRC_TRY(read_either(r));
     r->depth--;
+    r->ignores_case = before;
     if (*r->at != ')')
         return fail(r, "a ( without its )");
     r->at++;
@@ -325,7 +403,7 @@ static int read_one(struct reader *r, bool *repeats)
     case '[':
         return read_set(r);
     case '(':
-        return read_group(r);
+        return read_group(r, repeats);
     case '\\':
         return read_escape(r, repeats);
     case '*':
@@ -334,7 +412,7 @@ static int read_one(struct reader *r, bool *repeats)
     case '{':
         return fail(r, "a repetition of nothing");
     default:
-        return append(r, STEP_CHAR, (uint8_t)c);
+        return append_char(r, c);
     }
 }
 
@@ -535,7 +613,7 @@ static bool takes(const struct krc_pattern *p, const struct step *step, int c)
 {
     if (step->type == STEP_CHAR)
         return step->character == c;
-    return p->sets[step->to].has[c / 8] >> c % 8 & 1;
+    return has(&p->sets[step->to], c);
 }
 
 static void next_round(struct krc_pattern *p)

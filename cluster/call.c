@@ -168,7 +168,7 @@ static int16_t version_for(const struct krc_call *call, const struct krc_conn *c
     int16_t version = krc_conn_version(conn, call->api);
     if (call->highest > 0 && version > call->highest)
         version = conn->versions[call->api].lowest <= call->highest ? call->highest : -1;
-    return version < call->lowest ? -1 : version;
+    return version;
 }
 
 static void send(struct krc_cluster *cluster, struct krc_call *call, struct krc_conn *conn)

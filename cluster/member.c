@@ -400,8 +400,14 @@ static bool may_share(const struct krc_membership *member)
     return member->state == KRC_MEMBER_STABLE || member->state == KRC_MEMBER_YIELDING;
 }
 
-/* Metadata has changed: what was assigned may be known now, and the leader may have to assign
- * anew. */
+static void tell_topics(struct krc_membership *member, bool has_more)
+{
+    member->tells_all |= has_more;
+    member->tells_held |= has_more; /* at once, not with the next heartbeat */
+}
+
+/* Metadata has changed: what was assigned may be known now, a pattern may match more, and a classic
+ * group's leader may have to assign anew. */
 static void follow_metadata(struct krc_membership *member)
 {
     uint64_t generation = member->cluster->topics.generation;
@@ -410,8 +416,10 @@ static void follow_metadata(struct krc_membership *member)
     if (member->unresolved > 0)
         on(member, krc_member_judge_assignment(member));
     member->resolved_at = generation;
-    if (member->settings.is_classic &&
-        (krc_member_find_topics(member) || krc_member_plan_is_old(member)))
+    bool has_more = krc_member_find_topics(member);
+    if (!member->settings.is_classic)
+        tell_topics(member, has_more);
+    else if (has_more || krc_member_plan_is_old(member))
         on(member, krc_member_is_cooperative(member) ? KRC_MEMBER_ON_REBALANCE
                                                   : KRC_MEMBER_ON_REBALANCE_EAGER);
 }

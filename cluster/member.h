@@ -69,8 +69,8 @@ struct krc_membership {
     enum krc_member_state state;
     char **topics; /* subscribed to, sorted */
     size_t topic_count;
-    char *regex; /* or by this; NULL... */
-    krc_pattern *pattern; /* ...and the classic protocol matches itself */
+    krc_pattern **patterns; /* topics that match one are added as metadata brings them */
+    size_t pattern_count;
     char *member_id;
     int32_t epoch; /* the member's, or the classic generation */
 

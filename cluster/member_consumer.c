@@ -106,7 +106,6 @@ static bool put_subscription(struct krc_membership *member,
     r->rack_id = krc_bytes_or_null(member->settings.rack);
     r->rebalance_timeout_ms = (int32_t)member->settings.max_poll_interval_ms;
     r->server_assignor = krc_bytes_or_null(member->settings.server_assignor);
-    r->subscribed_topic_regex = krc_bytes_or_null(member->regex);
     r->subscribed_topic_names =
         krc_arena_take(&member->arena, (member->topic_count + 1) * sizeof(struct krc_bytes));
     if (r->subscribed_topic_names == NULL)
@@ -125,12 +124,21 @@ static void invent_id(struct krc_membership *member)
     member->member_id = strdup(id);
 }
 
+/* A broker takes in nobody who asks for no topic. */
+static bool has_topics(struct krc_membership *member)
+{
+    (void)krc_member_find_topics(member);
+    if (member->topic_count == 0)
+        krc_metadata_refresh(member->cluster);
+    return member->topic_count > 0;
+}
+
 void krc_member_beat_consumer(struct krc_membership *member)
 {
     struct krc_consumer_group_heartbeat_request *r = &member->request.consumer;
     if (member->member_id == NULL)
         invent_id(member);
-    bool ok = member->member_id != NULL;
+    bool ok = member->member_id != NULL && has_topics(member);
     krc_call_drop(&member->call);
     krc_arena_reset(&member->arena);
     *r = (struct krc_consumer_group_heartbeat_request){
@@ -146,10 +154,9 @@ void krc_member_beat_consumer(struct krc_membership *member)
         ok = put_held(member, r);
     member->beat_ms = member->cluster->now_ms + member->cluster->settings.retry_backoff_ms;
     if (!ok)
-        return; /* memory may be there a little later */
+        return; /* memory, or topics, may be there a little later */
     r->member_id = krc_bytes_of(member->member_id);
     member->tells_all = false;
     member->tells_held = false;
     krc_member_send(member, KRC_API_CONSUMER_GROUP_HEARTBEAT, r, 0, heard);
-    member->call.lowest = member->regex != NULL; /* regular expressions are told from v1 on */
 }

@@ -31,21 +31,16 @@ static bool add(struct krc_membership *member, const char *topic, size_t at)
     return true;
 }
 
-/* The classic protocol leaves it to us. */
-static int subscribe_by_regex(struct krc_membership *member, const char *regex, krc_error *error)
+/* Matched here, whatever the group protocol: a broker's regular expressions are others than ours. */
+static int add_pattern(struct krc_membership *member, const char *regex, krc_error *error)
 {
-    if (member->regex != NULL)
-        return krc_fail(error, KRC_E_INVALID, "a group is joined with one regular expression: "
-                        "put %s and %s together", member->regex, regex);
-    char *copy = strdup(regex);
-    int rc = copy == NULL                  ? krc_fail_nomem(error, strlen(regex))
-             : member->settings.is_classic ? krc_pattern_new(&member->pattern, regex, error)
-                                           : KRC_OK;
-    if (rc < 0) {
-        free(copy);
-        return rc;
-    }
-    member->regex = copy;
+    size_t size = (member->pattern_count + 1) * sizeof *member->patterns;
+    krc_pattern **patterns = realloc(member->patterns, size);
+    if (patterns == NULL)
+        return krc_fail_nomem(error, size);
+    member->patterns = patterns;
+    KRC_TRY(krc_pattern_new(&patterns[member->pattern_count], regex, error));
+    member->pattern_count++;
     member->cluster->topics.all_wanted = true;
     krc_metadata_want(member->cluster);
     return KRC_OK;
@@ -55,7 +50,7 @@ int krc_member_subscribe(struct krc_membership *member, const char *topic, krc_e
 {
     bool found;
     if (topic[0] == '^')
-        return subscribe_by_regex(member, topic, error);
+        return add_pattern(member, topic, error);
     size_t at = place_of(member, topic, &found);
     return found || (krc_topic_want(member->cluster, topic) != NULL && add(member, topic, at))
                ? KRC_OK
@@ -67,26 +62,31 @@ void krc_member_unsubscribe(struct krc_membership *member)
     for (size_t i = 0; i < member->topic_count; i++)
         free(member->topics[i]);
     free(member->topics);
-    krc_pattern_free(member->pattern);
-    free(member->regex);
+    for (size_t i = 0; i < member->pattern_count; i++)
+        krc_pattern_free(member->patterns[i]);
+    free(member->patterns);
 }
 
 static bool matches(const struct krc_membership *member, const struct krc_topic *topic)
 {
-    return topic->is_known && !(topic->is_internal && member->settings.exclude_internal_topics) &&
-           krc_pattern_matches(member->pattern, topic->name);
+    if (!topic->is_known || (topic->is_internal && member->settings.exclude_internal_topics))
+        return false;
+    for (size_t i = 0; i < member->pattern_count; i++)
+        if (krc_pattern_matches(member->patterns[i], topic->name))
+            return true;
+    return false;
 }
 
 bool krc_member_knows_topics(const struct krc_membership *member)
 {
-    return member->regex == NULL || member->cluster->topics.all_generation > 0;
+    return member->pattern_count == 0 || member->cluster->topics.all_generation > 0;
 }
 
 bool krc_member_find_topics(struct krc_membership *member)
 {
     const struct krc_topics *topics = &member->cluster->topics;
     size_t before = member->topic_count;
-    for (size_t i = 0; member->regex != NULL && i < topics->count; i++) {
+    for (size_t i = 0; member->pattern_count > 0 && i < topics->count; i++) {
         bool found;
         size_t at = place_of(member, topics->list[i]->name, &found);
         if (!found && matches(member, topics->list[i]))

@@ -352,11 +352,12 @@ KRC_API int krc_assign(krc *krc, const char *topic, int32_t partition, int64_t s
                        int64_t until, krc_error *error) KRC_MUST_USE;
 
 /*
- * Assigns all partitions of a cluster's topic, or of all topics that a POSIX extended regular
- * expression matches, which begins with a ^ (internal topics only where "exclude.internal.topics"
- * is false).  References back (\1), and one whose repetitions come to more than 50,000 steps, are
- * refused.  Partitions and topics that are made while it runs are added as they are found, from
- * their beginning (KRC_STORED: as stored), and KRC_EVENT_ASSIGNED tells.
+ * Assigns all partitions of a cluster's topic, or of all topics that a regular expression matches,
+ * which begins with a ^ (internal topics only where "exclude.internal.topics" is false): a POSIX
+ * extended one, with \d and (?i) besides; it need not match up to the end of the name.  References
+ * back (\1), and one whose repetitions come to more than 50,000 steps, are refused.  Partitions and
+ * topics that are made while it runs are added as they are found, from their beginning (KRC_STORED:
+ * as stored), and KRC_EVENT_ASSIGNED tells.
  * A topic that is not there is waited for, and a KRC_EVENT_NOTE says so.
  * KRC_E_INVALID: no topic has such a name, no regular expression, or no cluster.  KRC_E_STATE:
  * KRC_STORED without an offset store and without a "group.id".
@@ -366,10 +367,9 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
 
 /*
  * Joins "group.id" as a member ("group.protocol", "group.instance.id" and so on): the group gives
- * it partitions of these topics, or of those that match one regular expression which begins with a
- * ^ (as krc_subscribe's; group.protocol=consumer: the brokers', RE2), and takes them away again as
- * members come and go.  They are read from the group's committed offset; krc_commit commits there,
- * as a member.
+ * it partitions of these topics, a leading ^ makes it a regular expression as krc_subscribe's, and
+ * takes them away again as members come and go.  They are read from the group's committed offset;
+ * krc_commit commits there, as a member.
  *
  *   KRC_EVENT_ASSIGNED  the partition is read from now on, as if by krc_assign
  *   KRC_EVENT_REVOKED   it goes to another member: nothing more of it is delivered.  What is
@@ -383,8 +383,8 @@ KRC_API int krc_subscribe(krc *krc, const char *topic, int64_t start, int64_t un
  * member that does not poll for longer than "session.timeout.ms" is fenced.
  *
  * krc_poll returns KRC_E_REFUSED, or KRC_E_UNSUPPORTED, where the group will not have us.
- * KRC_E_INVALID: no cluster, no topic has such a name, two regular expressions, or one that is
- * none, or a classic member's "heartbeat.interval.ms" is not below its "session.timeout.ms".
+ * KRC_E_INVALID: no cluster, no topic has such a name, no regular expression, or a classic
+ * member's "heartbeat.interval.ms" is not below its "session.timeout.ms".
  * KRC_E_STATE: no "group.id", an offset store, or something is assigned or subscribed to.
  */
 KRC_API int krc_join(krc *krc, const char *const *topics, size_t count,

@@ -58,6 +58,8 @@ static void compare(const char *text)
     regex_t theirs;
     krc_pattern *ours;
     int rc = krc_pattern_new(&ours, text, &error);
+    if (rc < 0 && strstr(error.message, "of letters behind a backslash") != NULL)
+        return; /* which the C library takes for the letter */
     int expected = regcomp(&theirs, text, REG_EXTENDED | REG_NOSUB);
     ck_assert_msg((rc == KRC_OK) == (expected == 0), "%s: %d, regcomp: %d (%s)", text, rc,
                   expected, rc < 0 ? error.message : "");
@@ -73,6 +75,13 @@ static void compare(const char *text)
         krc_pattern_free(ours);
 }
 
+/* To the C library a backslash in [ ] is one. */
+static bool may_escape_in_a_set(const char *text)
+{
+    const char *set = strchr(text, '[');
+    return set != NULL && strchr(set, '\\') != NULL;
+}
+
 START_TEST(as_the_c_library_has_it)
 {
     char text[128];
@@ -81,7 +90,8 @@ START_TEST(as_the_c_library_has_it)
         text[0] = '\0';
         for (uint32_t n = 1 + draw(7); n > 0; n--)
             strcat(text, parts[draw(sizeof parts / sizeof *parts)]);
-        compare(text);
+        if (!may_escape_in_a_set(text))
+            compare(text);
     }
 }
 END_TEST
@@ -94,6 +104,36 @@ START_TEST(as_topics_are_named)
     ck_assert(!matches("^(eu|us)[.-]orders-[0-9]{1,3}$", "us.orders-1234"));
     ck_assert(matches("^[^_]", "a"));
     ck_assert(!matches("^[^_]", "__consumer_offsets"));
+}
+END_TEST
+
+START_TEST(as_people_write_them)
+{
+    ck_assert(matches("^a\\d+$", "a12"));
+    ck_assert(!matches("^a\\d+$", "ad"));
+    ck_assert(matches("^a\\D$", "ad"));
+    ck_assert(matches("^(?:ab)+$", "abab"));
+    ck_assert(matches("^(?i)orders-[a-c]\\.x", "ORDERS-B.X"));
+    ck_assert(!matches("^(?i)orders-[^a-c]", "ORDERS-B"));
+    ck_assert(matches("^((?i)a)b$", "Ab"));
+    ck_assert(!matches("^((?i)a)b$", "AB"));
+    ck_assert(matches("^(?i:a)b$", "Ab"));
+    ck_assert(!matches("^(?i:a)b$", "AB"));
+    ck_assert(matches("^(?i)(a|b)+$", "aBbA"));
+    ck_assert(matches("^[\\w.\\-]+$", "a.b-c"));
+    ck_assert(!matches("^[\\w.\\-]+$", "a b"));
+    ck_assert(matches("^[^\\d]$", "a"));
+    ck_assert(!matches("^[^\\d]$", "1"));
+    ck_assert(matches("^[a\\D]$", "b"));
+    refuse("^[\\p]", "of letters behind a backslash");
+    refuse("^[a-\\d]", "a range that ends with a class");
+    refuse("^a(?=b)", "only i and : are known");
+    refuse("^a(?!b)", "only i and : are known");
+    refuse("^(?)", "only i and : are known");
+    refuse("^(?:a", "a ( without its )");
+    refuse("^(?i)*", "a repetition of nothing");
+    refuse("^\\p{Lu}", "there are \\d \\s \\w \\b and their capitals");
+    refuse("^\\Aa\\z", "write other characters as they are");
 }
 END_TEST
 
@@ -179,8 +219,8 @@ static void nothing(void)
 int main(void)
 {
     const TTest *const tests[] = {
-        as_the_c_library_has_it, as_topics_are_named, repetitions_of_repetitions,
-        what_may_begin_anywhere, groups_in_groups,    many_branches,
+        as_the_c_library_has_it, as_topics_are_named, as_people_write_them,
+        repetitions_of_repetitions, what_may_begin_anywhere, groups_in_groups, many_branches,
         what_is_refused,
     };
     return run_tests("pattern", tests, sizeof tests / sizeof *tests, nothing, nothing);

@@ -201,7 +201,8 @@ def clients(bootstrap, group):
 
 
 def krc_member(folder, bootstrap, group, name, protocol):
-    return Running(folder, f"{group}-{name}", "read", "-q", "-u", "-b", bootstrap, "-t", "mixed",
+    """By a pattern that matches a part of the name: it means the same in each protocol."""
+    return Running(folder, f"{group}-{name}", "read", "-q", "-u", "-b", bootstrap, "-t", "^mix",
                    "-g", group, "--join", "-X", "auto.commit.interval.ms=200", "-X",
                    "client.id=krc", *PROTOCOLS[protocol][0])
 

@@ -89,8 +89,7 @@ static int16_t join(const struct krc_consumer_group_heartbeat_request *request,
     struct group_member *holder = group_find_instance(request->instance_id);
     struct group_member *member = holder != NULL ? holder : group_find(request->member_id);
     bool is_full = request->rebalance_timeout_ms != -1 && request->topic_count == 0 &&
-                   (request->subscribed_topic_name_count > 0 ||
-                    request->subscribed_topic_regex.data != NULL);
+                   request->subscribed_topic_name_count > 0;
     if (!is_full)
         return KRC_KAFKA_INVALID_REQUEST;
     if (holder != NULL && holder->epoch != KRC_MEMBER_LEAVES_FOR_NOW)
@@ -203,14 +202,11 @@ static void describe_held(const struct krc_consumer_group_heartbeat_request *req
 void group_describe_beat(const struct krc_consumer_group_heartbeat_request *request, char *text,
                          size_t size)
 {
-    const struct krc_bytes *regex = &request->subscribed_topic_regex;
     group_say(text, size, " %d", (int)request->member_epoch);
     for (int32_t i = 0; i < request->subscribed_topic_name_count; i++)
         group_say(text, size, "%s%.*s", i == 0 ? " wants " : ",",
                   (int)request->subscribed_topic_names[i].len,
                   (const char *)request->subscribed_topic_names[i].data);
-    if (regex->data != NULL)
-        group_say(text, size, " wants %.*s", (int)regex->len, (const char *)regex->data);
     if (request->topic_count >= 0)
         describe_held(request, text, size);
 }
