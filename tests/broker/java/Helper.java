@@ -2,17 +2,20 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -110,15 +113,16 @@ public final class Helper {
     /** TOPIC PARTITION FIRST COUNT BYTES: the numbers from FIRST on, filled up to so many bytes.
      *  Answers with the offset of the last. */
     String send(List<String> words) throws Exception {
-        long first = number(words.get(2)), last = first + number(words.get(3)) - 1, offset = -1;
+        long first = number(words.get(2)), count = number(words.get(3)), offset = -1;
         String fill = ".".repeat(integer(words.get(4)));
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
         plain = plain != null ? plain : open(Map.of("linger.ms", 5));
-        for (long i = first; i < last; i++)
-            plain.send(new ProducerRecord<>(words.get(0), integer(words.get(1)), null,
-                                            bytes((i + fill).substring(0, fill.length()))));
-        offset = plain.send(new ProducerRecord<>(words.get(0), integer(words.get(1)), null,
-                                                 bytes((last + fill).substring(0, fill.length()))))
-                     .get().offset();
+        for (long i = first; i < first + count; i++)
+            sent.add(plain.send(new ProducerRecord<>(
+                words.get(0), integer(words.get(1)), null,
+                bytes((i + fill).substring(0, fill.length())))));
+        for (Future<RecordMetadata> each : sent)
+            offset = each.get().offset();
         return Long.toString(offset);
     }
 
