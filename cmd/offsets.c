@@ -43,7 +43,7 @@ static const char help_text[] =
     "\n"
     "Targets; those marked * need the log:\n"
     "      --to-earliest *  --to-latest *  --to-offset N  --shift-by N  --to-current\n"
-    "      --to-datetime YYYY-MM-DDThh:mm:ss[.sss][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
+    "      --to-datetime YYYY-MM-DD[Thh:mm:ss[.sss]][Z|+hh:mm] *  --by-duration PnDTnHnMnS *\n"
     "      --from-file FILE (CSV or JSON)\n";
 
 /* ---- The command line ---------------------------------------------------------------------- */
@@ -95,13 +95,13 @@ static int set_target(struct offsets_options *options, const char *flag)
             return cmd_usage("--to-offset %s: give a number from 0", value);
         return CMD_DONE;
     case SHIFT_BY:
-        if (!cmd_parse_number(value, number))
-            return cmd_usage("--shift-by %s: give a number, such as -10", value);
+        if (!cmd_parse_number(value + (value[0] == '+' && value[1] != '-'), number))
+            return cmd_usage("--shift-by %s: give a number, such as -10 or +10", value);
         return CMD_DONE;
     case TO_DATETIME:
-        if (!cmd_parse_datetime(value, number))
-            return cmd_usage("--to-datetime %s: give a time such as 2026-01-31T12:00:00.000Z",
-                             value);
+        if (!cmd_parse_moment(value, number))
+            return cmd_usage("--to-datetime %s: give a time such as 2026-01-31T12:00:00.000Z "
+                             "(UTC where it names no zone), 2026-01-31, or -10m", value);
         return CMD_DONE;
     case BY_DURATION:
         if (!cmd_parse_duration(value, number))

@@ -9,6 +9,7 @@
 
 #include "cmd/account.h"
 #include "cmd/cmd.h"
+#include "cmd/times.h"
 
 const char cmd_source_help[] =
     "Where records come from:\n"
@@ -19,7 +20,9 @@ const char cmd_source_help[] =
     "  -t, --topic TOPIC        repeatable; ^REGEX; TOPIC:0,2-4 for these partitions\n"
     "  -p, --partition LIST     0 or 0,3 or 0-7\n"
     "  -o, --offset WHERE       where to start: stored, earliest (beginning), latest (end), N,\n"
-    "                           -N (N before the end), @MS or @YYYY-MM-DDThh:mm:ss (also s@...)\n"
+    "                           -N (N before the end), @MS, @now, @-10m (s, m, h, d) or\n"
+    "                           @YYYY-MM-DD[Thh:mm:ss[+hh:mm]], UTC where it names no zone\n"
+    "                           (also s@...)\n"
     "      --from-beginning     the same as -o earliest\n"
     "      --until WHERE        where to stop, exclusive: N, @TIME (also e@TIME), end, or hwm,\n"
     "                           the checkpointed high watermark\n"
@@ -211,8 +214,8 @@ static int set_where(struct cmd_source *source, int option, const char *value)
     if (option == CMD_OPT_UNTIL && !cmd_parse_until(value, &source->until))
         return cmd_usage("--until %s: say an offset, @TIME, end or hwm", value);
     if (option == 'o' && !cmd_parse_from(value, &source->from, &source->until))
-        return cmd_usage("-o %s: say stored, earliest, latest, N, -N, @MS or "
-                         "@YYYY-MM-DDThh:mm:ss", value);
+        return cmd_usage("-o %s: say stored, earliest, latest, N, -N, @MS, "
+                         "@YYYY-MM-DD[Thh:mm:ss], @now or @-10m", value);
     return CMD_DONE;
 }
 
@@ -309,6 +312,17 @@ static int limit_patience(const struct cmd_source *source)
     return cmd_set_property(source->config, name, text);
 }
 
+/* Milliseconds that would be a time of our days if they were seconds. */
+static void warn_of_seconds(const struct cmd_where *where)
+{
+    char text[40];
+    if (where->kind != CMD_TIME || where->number < 100000000 || where->number > 9999999999)
+        return;
+    cmd_format_datetime(where->number, text);
+    cmd_say("warning: @%" PRId64 " is in milliseconds, and so %s; if these are seconds, write "
+            "@%" PRId64 "000", where->number, text, where->number);
+}
+
 static void warn(const struct cmd_source *source)
 {
     char text[512];
@@ -330,6 +344,8 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
         return status;
     bool is_cluster = cmd_source_is_cluster(source);
     bool only_folders = strcmp(command, "verify") == 0;
+    warn_of_seconds(&source->from);
+    warn_of_seconds(&source->until);
     if (is_cluster)
         warn(source);
     if (is_cluster && only_folders)

@@ -39,10 +39,10 @@ static bool take_fraction(const char **p, int64_t *ms)
     return true;
 }
 
-/* Z, +hh:mm, +hhmm or nothing: minutes east of Greenwich. */
+/* Z, +hh, +hh:mm, +hhmm or nothing: minutes east of Greenwich. */
 static bool take_zone(const char **p, int *minutes)
 {
-    int hour, minute, sign = **p == '-' ? -1 : 1;
+    int hour, minute = 0, sign = **p == '-' ? -1 : 1;
     *minutes = 0;
     if (take(p, 'Z') || **p == '\0')
         return true;
@@ -50,8 +50,8 @@ static bool take_zone(const char **p, int *minutes)
         return false;
     if (!take_digits(p, 2, &hour))
         return false;
-    take(p, ':');
-    if (!take_digits(p, 2, &minute) || hour > 18 || minute > 59)
+    bool has_minutes = take(p, ':') || **p != '\0';
+    if ((has_minutes && !take_digits(p, 2, &minute)) || hour > 18 || minute > 59)
         return false;
     *minutes = sign * (60 * hour + minute);
     return true;
@@ -70,23 +70,57 @@ static bool take_date(const char **p, struct tm *tm)
     return month >= 1 && month <= 12 && tm->tm_mday >= 1 && tm->tm_mday <= month_days[month - 1];
 }
 
+/* Thh:mm[:ss[.f...]] and the zone. */
+static bool take_time(const char **p, struct tm *tm, int64_t *fraction_ms, int *minutes)
+{
+    if (!take(p, 'T') || !take_digits(p, 2, &tm->tm_hour) || !take(p, ':') ||
+        !take_digits(p, 2, &tm->tm_min))
+        return false;
+    if (take(p, ':') && !take_digits(p, 2, &tm->tm_sec))
+        return false;
+    if (take(p, '.') && !take_fraction(p, fraction_ms))
+        return false;
+    return take_zone(p, minutes) && tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 59;
+}
+
 bool cmd_parse_datetime(const char *text, int64_t *ms)
 {
     struct tm tm = {0};
-    int64_t fraction = 0;
-    int minutes;
+    int64_t fraction_ms = 0;
+    int minutes = 0;
     const char *p = text;
-    if (!take_date(&p, &tm) || !take(&p, 'T') || !take_digits(&p, 2, &tm.tm_hour) ||
-        !take(&p, ':') || !take_digits(&p, 2, &tm.tm_min))
+    if (!take_date(&p, &tm) ||
+        (*p != '\0' && (!take_time(&p, &tm, &fraction_ms, &minutes) || *p != '\0')))
         return false;
-    if (take(&p, ':') && !take_digits(&p, 2, &tm.tm_sec))
+    *ms = ((int64_t)timegm(&tm) - 60 * minutes) * 1000 + fraction_ms;
+    return true;
+}
+
+/* "10m" */
+static bool parse_span(const char *text, int64_t *ms)
+{
+    static const char units[] = "smhd";
+    static const int64_t sizes[] = {1000, 60000, 3600000, DAY_MS};
+    int64_t number = 0;
+    const char *p = text;
+    for (; *p >= '0' && *p <= '9' && number < MAX_NUMBER; p++)
+        number = 10 * number + (*p - '0');
+    const char *unit = *p != '\0' ? strchr(units, *p) : NULL;
+    if (p == text || unit == NULL || p[1] != '\0')
         return false;
-    if (take(&p, '.') && !take_fraction(&p, &fraction))
+    *ms = number * sizes[unit - units];
+    return true;
+}
+
+bool cmd_parse_moment(const char *text, int64_t *ms)
+{
+    int64_t span = 0;
+    bool is_relative = text[0] == '-' || text[0] == '+';
+    if (!is_relative && strcmp(text, "now") != 0)
+        return cmd_parse_datetime(text, ms);
+    if (is_relative && !parse_span(text + 1, &span))
         return false;
-    if (!take_zone(&p, &minutes) || *p != '\0' || tm.tm_hour > 23 || tm.tm_min > 59 ||
-        tm.tm_sec > 59)
-        return false;
-    *ms = ((int64_t)timegm(&tm) - 60 * minutes) * 1000 + fraction;
+    *ms = cmd_now_ms() + (text[0] == '-' ? -span : span);
     return true;
 }
 
@@ -135,12 +169,13 @@ void cmd_format_datetime(int64_t ms, char text[40])
     int64_t part = ((ms % 1000) + 1000) % 1000;
     time_t seconds = (time_t)((ms - part) / 1000);
     struct tm tm;
-    if (gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 9999 - 1900) {
+    if (gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 9999 - 1900 ||
+        tm.tm_year < -1900) {
         snprintf(text, 40, "%lld", (long long)ms);
         return;
     }
-    size_t len = strftime(text, 40, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf(text + len, 40 - len, ".%03dZ", (int)part);
+    snprintf(text, 40, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
+             tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)part);
 }
 
 static int64_t read_clock(clockid_t clock)

@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ISO 8601, YYYY-MM-DDThh:mm[:ss[.f...]] and Z, +hh:mm, +hhmm or nothing, which is UTC. */
+/* ISO 8601, YYYY-MM-DD[Thh:mm[:ss[.f...]]] and Z, +hh, +hh:mm, +hhmm or nothing, which is UTC. */
 bool cmd_parse_datetime(const char *text, int64_t *ms);
+
+/* That; or now, or so long before or after now: -90s, -10m, +2h, -7d. */
+bool cmd_parse_moment(const char *text, int64_t *ms);
 
 /* An ISO 8601 duration of days and less: P1D, PT1H30M, P2DT0.5S. */
 bool cmd_parse_duration(const char *text, int64_t *ms);

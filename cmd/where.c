@@ -17,12 +17,12 @@ bool cmd_parse_number(const char *text, int64_t *number)
     return errno == 0 && *digits >= '0' && *digits <= '9' && *end == '\0';
 }
 
-/* "TIME" behind an @: milliseconds since 1970, or ISO 8601. */
+/* "TIME" behind an @: milliseconds since 1970, or as cmd_parse_moment has it. */
 static bool parse_time(const char *text, struct cmd_where *where)
 {
     where->kind = CMD_TIME;
     return (cmd_parse_number(text, &where->number) && where->number >= 0) ||
-           cmd_parse_datetime(text, &where->number);
+           cmd_parse_moment(text, &where->number);
 }
 
 static bool parse_name(const char *text, struct cmd_where *where)

@@ -51,10 +51,11 @@ done
 expect 2 '' "krc: --to-offset and --to-current: only one target can be$more" \
     reset --store "$db" --to-offset 1 --to-current
 expect 2 '' "krc: --to-offset -1: give a number from 0$more" reset --store "$db" --to-offset -1
-expect 2 '' "krc: --shift-by 1x: give a number, such as -10$more" reset --store "$db" --shift-by 1x
-for time in 2026-02-29T00:00:00 2026-01-01 2026-01-01T24:00 2026-01-01T00:00+25:00 \
-    2026-01-01T00:00:00. 26-01-01T00:00 2026-01-01T00:00Zx; do
-    expect 2 '' "krc: --to-datetime $time: give a time such as 2026-01-31T12:00:00.000Z$more" \
+expect 2 '' "krc: --shift-by 1x: give a number, such as -10 or +10$more" reset --store "$db" --shift-by 1x
+for time in 2026-02-29T00:00:00 2026-01-01T 2026-01-01T24:00 2026-01-01T00:00+25:00 -10 -m now- \
+    2026-01-01T00:00:00. 26-01-01T00:00 2026-01-01T00:00Zx 2026-01-01T00:00+5 2026-01-01Z -10mm; do
+    expect 2 '' "krc: --to-datetime $time: give a time such as 2026-01-31T12:00:00.000Z (UTC where \
+it names no zone), 2026-01-31, or -10m$more" \
         reset --store "$db" --to-datetime $time
 done
 for duration in P PT 1H PT1D P1H PT1M1H PT1.5H P1DT -PT1H; do
@@ -304,12 +305,17 @@ time=$(jq '.[length / 2 | floor].timestamp' "$dir/records")
 first=$(jq "map(select(.timestamp >= $time)) | .[0].offset" "$dir/records")
 iso=$(date -u -d "@$((time / 1000))" +%Y-%m-%dT%H:%M:%S).$(printf %03d $((time % 1000)))
 east=$(date -u -d "@$((time / 1000 + 19800))" +%Y-%m-%dT%H:%M:%S).$(printf %03d $((time % 1000)))
-for text in "$iso" "${iso}Z" "${east}+05:30" "${east}000+0530"; do
+further=$(date -u -d "@$((time / 1000 + 18000))" +%Y-%m-%dT%H:%M:%S).$(printf %03d $((time % 1000)))
+for text in "$iso" "${iso}Z" "${east}+05:30" "${east}000+0530" "$further+05"; do
     expect 0 "$plan
 default txns 0 - $first" "$dry" reset --store "$db" -t txns -p 0 --to-datetime "$text" -d "$LOGS"
 done
 expect 0 "$plan
 default txns 0 - 0" "$dry" reset --store "$db" -t txns:0 --by-duration P36500DT1H1M1.5S -d "$LOGS"
+for text in -9999d 2000-01-01; do
+    expect 0 "$plan
+default txns 0 - 0" "$dry" reset --store "$db" -t txns:0 --to-datetime $text -d "$LOGS"
+done
 expect 1 '' 'krc: the log folders have no partition txns-9' \
     reset --store "$db" -t txns:9 --to-latest -d "$LOGS"
 
@@ -322,7 +328,7 @@ default u 1 - 4" "$unchecked" reset --store "$db" -t t:0,2-3 -t u:1 -t t:3 --to-
 expect 0 "$plan
 default t 0 4 5
 default t 2 4 5
-default t 3 4 5" "$unchecked" reset --store "$db" -t '^t$' --shift-by 1 --execute
+default t 3 4 5" "$unchecked" reset --store "$db" -t '^t$' --shift-by +1 --execute
 printf 'default,t,0,8\ndefault,t,2,5\n' >"$dir/plan.csv"
 expect 0 "$plan
 default t 0 5 8

@@ -113,11 +113,15 @@ offsets() {
     "$KRC" read -q -d "$LOGS" -t trimmed -f '%o ' "$@"
 }
 all=$(seq 52 89 | tr '\n' ' ')
-for where in earliest beginning @0 s@0 -38 -1000 52 @2020-01-01T00:00:00Z; do
+for where in earliest beginning @0 s@0 -38 -1000 52 @2020-01-01T00:00:00Z @2020-01-01 @-9999d; do
     same "-o $where" "$all" "$(offsets -o $where)"
 done
 same '--from-beginning' "$all" "$(offsets --from-beginning)"
-same '-o latest' '' "$(offsets -o latest)"
+for where in latest @now @+10m @-1s; do
+    same "-o $where" '' "$(offsets -o $where)"
+done
+expect 0 '' "krc: warning: @1760000000 is in milliseconds, and so 1970-01-21T08:53:20.000Z; if these \
+are seconds, write @1760000000000" read -q -d "$LOGS" -t trimmed -o @1760000000 --until 52
 same '-o end' '' "$(offsets -o end)"
 same '-o -3' '87 88 89 ' "$(offsets -o -3)"
 same '-o N --until N' '60 61 ' "$(offsets -o 60 --until 62)"
@@ -339,8 +343,9 @@ expect 2 '' "krc: log.format cannot be \"0.6\": it is one of: current, 0.7$more"
     read -d "$LOGS" --log-format 0.6
 expect 2 '' "krc: -X isolation.level: give a property as NAME=VALUE, or say -X list$more" \
     read -d "$LOGS" -X isolation.level
-for where in x -x --1 1x '' @ @x s@ @2026-13-01T00:00; do
-    expect 2 '' "krc: -o $where: say stored, earliest, latest, N, -N, @MS or @YYYY-MM-DDThh:mm:ss$more" \
+for where in x -x --1 1x '' @ @x s@ @2026-13-01T00:00 @-10 @10m; do
+    expect 2 '' "krc: -o $where: say stored, earliest, latest, N, -N, @MS, @YYYY-MM-DD[Thh:mm:ss], @now \
+or @-10m$more" \
         read -d "$LOGS" -o "$where"
 done
 for where in x -3 @x e@ ''; do
