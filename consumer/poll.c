@@ -41,6 +41,18 @@ void krc_push_event(krc *handle, const struct krc_event *event)
     krc_make_printable(last->message, sizeof last->message);
 }
 
+const char *krc_event_name(enum krc_event_type type)
+{
+    switch (type) {
+#define NAME(name, text) \
+    case name:           \
+        return text;
+        KRC_EVENTS(NAME)
+#undef NAME
+    }
+    return "unknown";
+}
+
 int krc_event_next(krc *handle, struct krc_event *event)
 {
     if (handle->events_dropped > 0) {

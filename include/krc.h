@@ -574,13 +574,16 @@ enum krc_event_type {
 
 struct krc_event {
     enum krc_event_type type;
-    const char *topic; /* valid until krc_close */
-    int32_t partition;
+    const char *topic;  /* "": it is about the whole consumer; valid until krc_close */
+    int32_t partition;  /* -1: it is about the whole topic, or consumer (NOTE) */
     int64_t from, to;
     struct krc_account account; /* TRUNCATED, RECREATED: of what was read of the history that has
                                    ended; the next one's begins anew */
     char message[512]; /* one sentence */
 };
+
+/* "reset", "lost" and so on, as above. */
+KRC_API const char *krc_event_name(enum krc_event_type type);
 
 /* The next event: 1 an event, 0 none left.  Events are raised by krc_poll. */
 KRC_API int krc_event_next(krc *krc, struct krc_event *event) KRC_MUST_USE;

@@ -90,18 +90,13 @@ const char *consume_all(krc *handle)
 
 void consume_events(krc *handle, struct consume_events *events)
 {
-    static const char *const names[] = {
-#define NAME(name, text) text,
-        KRC_EVENTS(NAME)
-#undef NAME
-    };
     size_t len = 0, said = 0;
     *events = (struct consume_events){.text = ""};
     for (struct krc_event event; krc_event_next(handle, &event) == 1;) {
         if (event.type == KRC_EVENT_CAUGHT_UP)
             continue;
         len += (size_t)snprintf(events->text + len, sizeof events->text - len, "%s%s %lld %lld",
-                                len > 0 ? "; " : "", names[event.type], (long long)event.from,
+                                len > 0 ? "; " : "", krc_event_name(event.type), (long long)event.from,
                                 (long long)event.to);
         said += (size_t)snprintf(events->messages + said, sizeof events->messages - said, "%s\n",
                                  event.message);

@@ -20,17 +20,12 @@ static const char *prefix_of(const struct reader *r)
 static void say_event(void *arg, const struct krc_event *event,
                       const struct krc_offset_update *reset)
 {
-    static const char *const names[] = {
-#define NAME(name, text) text,
-        KRC_EVENTS(NAME)
-#undef NAME
-    };
     struct reader *r = arg;
     (void)reset;
     if (event->type == KRC_EVENT_CAUGHT_UP)
         sim_say("%scaught up %lld", prefix_of(r), (long long)event->from);
     else
-        sim_say("%s%s %lld %lld", prefix_of(r), names[event->type], (long long)event->from,
+        sim_say("%s%s %lld %lld", prefix_of(r), krc_event_name(event->type), (long long)event->from,
                 (long long)event->to);
 }
 
