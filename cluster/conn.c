@@ -47,9 +47,11 @@ static int64_t now(const struct krc_conn *conn)
 
 /* ---- The end of it -------------------------------------------------------------------------- */
 
+/* The oldest is the one whose response may have begun to come. */
 static void lose_requests(struct krc_conn *conn, int rc, const char *why)
 {
     struct krc_inflight *list = conn->first;
+    size_t came = conn->cut_at;
     conn->first = NULL;
     conn->last = &conn->first;
     conn->in_flight = 0;
@@ -58,15 +60,23 @@ static void lose_requests(struct krc_conn *conn, int rc, const char *why)
         lost->answer(lost->arg, &(struct krc_answer){.rc = rc,
                                                      .why = why,
                                                      .size = conn->refused_size,
+                                                     .came = came,
                                                      .version = lost->version});
+        came = 0;
         free(lost);
     }
+}
+
+bool krc_conn_is_hearing(const struct krc_conn *conn)
+{
+    return conn->prefix_len > 0 || conn->frame != NULL;
 }
 
 static void hang_up(struct krc_conn *conn)
 {
     if (conn->state == KRC_CONN_CLOSED)
         return;
+    conn->cut_at = conn->frame != NULL ? conn->frame_len : 0;
     conn->state = KRC_CONN_CLOSED;
     conn->cluster->io->close(conn->cluster->io_arg, conn);
     krc_auth_end(conn);
@@ -123,12 +133,15 @@ static void connect_next(struct krc_conn *conn)
 }
 
 /* Nothing was answered but the greeting, which a listener that demands SASL does answer; and that
- * more than once, for a broker may go at any moment. */
+ * more than once, for a broker may go at any moment.  One that begins to answer demands none. */
 static bool wants_sasl(struct krc_conn *conn)
 {
     enum { ENOUGH = 3 };
-    return conn->state == KRC_CONN_READY && !conn->is_answered && conn->first != NULL &&
-           conn->cluster->settings.sasl == NULL && ++conn->unanswered >= ENOUGH;
+    if (krc_conn_is_hearing(conn))
+        conn->unanswered = 0;
+    return conn->state == KRC_CONN_READY && !conn->is_answered && !krc_conn_is_hearing(conn) &&
+           conn->first != NULL && conn->cluster->settings.sasl == NULL &&
+           ++conn->unanswered >= ENOUGH;
 }
 
 void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ...)

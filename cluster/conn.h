@@ -44,6 +44,7 @@ struct krc_answer {
     int rc; /* KRC_OK, or the error, and `why` */
     const char *why;
     int32_t size; /* KRC_E_TOO_LARGE: of the response */
+    size_t came;  /* KRC_E_IO: so many bytes of the response had come */
     int16_t version;
     void *response;          /* of the API's struct; valid during the call, but views into... */
     struct krc_frame *frame; /* ...the frame, which may be held */
@@ -87,12 +88,14 @@ struct krc_conn {
     struct krc_sasl *sasl;   /* AUTHENTICATING: the exchange; NULL */
     int64_t session_ends_ms; /* the broker's session, early enough; INT64_MAX */
     bool is_answered;        /* something but greeting and authentication was */
-    int unanswered;          /* connections that ended before that, one after the other */
+    int unanswered;          /* connections that ended before that, and before a byte of it came,
+                                one after the other */
 
     int64_t deadline_ms;  /* CONNECTING; AUTHENTICATING, while a token is fetched */
     int64_t retry_at_ms;  /* CLOSED: not before; */
     int failures;         /* since a request was answered last */
     int32_t refused_size; /* of the response that was too large */
+    size_t cut_at;        /* so much had come of the response that was not to come whole */
     bool refused;         /* the last failure was definite: nobody listens, or it is no broker */
     bool denied;          /* and it was about who we are, or who the broker is, which... */
     bool denial_told;     /* ...krc_cluster_denied has told */
@@ -152,6 +155,9 @@ void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ..
 /* Where the next bytes go, and how many fit; len 0: it has failed. */
 void krc_conn_space(struct krc_conn *conn, uint8_t **bytes, size_t *len);
 void krc_conn_received(struct krc_conn *conn, size_t len);
+
+/* Whether bytes of a response have come that is not there as a whole. */
+bool krc_conn_is_hearing(const struct krc_conn *conn);
 
 /* The same as krc_conn_failed where it was about who we are, or who the broker is: asking again
  * would not help, and may lock an account. */

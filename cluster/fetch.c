@@ -42,11 +42,20 @@ static int32_t leader_epoch(const struct krc_remote *r)
     return krc_topic_partition(r->topic, r->index)->leader_epoch;
 }
 
+/* How many partitions a fetch may be about. */
+static size_t most_partitions(const struct krc_session *session)
+{
+    enum { PARTITION_BYTES = 100 }; /* of a response, about, for one without records */
+    if (session->alone > 0)
+        return 1;
+    return session->most_bytes > 0 ? 1 + (size_t)session->most_bytes / PARTITION_BYTES : SIZE_MAX;
+}
+
 /* The partitions to ask this broker for, in the order in which it shall serve them. */
 static size_t choose(struct krc_cluster *cluster, struct krc_node *node, struct krc_remote **list)
 {
     struct krc_remotes *all = &cluster->remotes;
-    size_t count = 0, most = node->session.alone > 0 ? 1 : all->count;
+    size_t count = 0, most = most_partitions(&node->session);
     struct krc_remote *r = all->turn;
     for (size_t i = 0; i < all->count && count < most; i++, r = r->next) {
         if (r == NULL)
@@ -217,7 +226,7 @@ static int send(struct krc_node *node, struct krc_conn *conn, struct krc_remote 
     struct krc_fetch_request request = {
         .max_wait_ms = wait_ms,
         .min_bytes = s->fetch_min_bytes,
-        .max_bytes = s->fetch_max_bytes,
+        .max_bytes = session->most_bytes > 0 ? session->most_bytes : s->fetch_max_bytes,
         .isolation_level = s->read_committed,
         .rack = krc_bytes_of(s->rack),
     };

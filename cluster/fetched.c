@@ -292,6 +292,14 @@ static void take_response(struct krc_session *session, const struct krc_fetch_re
         krc_session_reset(session, session->id);
 }
 
+/* The connection did not last for the whole of it.  However little is asked for, a broker gives a
+ * whole batch. */
+static void ask_for_less(struct krc_session *session, size_t came)
+{
+    int64_t half = krc_sooner((int64_t)came, session->cluster->settings.fetch_max_bytes) / 2;
+    session->most_bytes = half > 0 ? (int32_t)half : 1;
+}
+
 /* No answer came.  One that was too large is somebody's batch: whose, shows when each partition is
  * fetched alone. */
 static void lost(struct krc_session *session, const struct krc_answer *answer)
@@ -302,6 +310,8 @@ static void lost(struct krc_session *session, const struct krc_answer *answer)
             stop(first, KRC_E_TOO_LARGE, answer->size, 0);
     } else if (answer->rc == KRC_E_TOO_LARGE) {
         session->alone = (int)session->sent_count;
+    } else if (answer->came > 0 && !session->is_cut) {
+        ask_for_less(session, answer->came);
     }
     for (size_t i = 0; i < session->count && !session->is_cut; i++)
         if (session->members[i] != NULL)
@@ -328,6 +338,9 @@ static void go_on(struct krc_session *session, int32_t id)
 {
     if (session->alone > 0)
         session->alone--;
+    session->most_bytes = session->most_bytes < session->cluster->settings.fetch_max_bytes / 2
+                              ? 2 * session->most_bytes
+                              : 0;
     if (session->epoch == 0 || id == 0)
         session->id = id;
     session->epoch = session->id == 0 ? 0 : session->epoch == INT32_MAX ? 1 : session->epoch + 1;

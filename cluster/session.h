@@ -37,6 +37,7 @@ struct krc_session {
     unsigned undrained; /* responses that some partition has not read to its end */
     struct krc_backoff backoff;
     int alone;          /* so many fetches name one partition each: a response was too large */
+    int32_t most_bytes; /* a fetch asks for, since a response did not come whole; 0: as is set */
     struct krc_remote **members; /* what the last fetch named, in this session; NULL: it has left */
     size_t count, capacity;
     size_t sent_count; /* how many the last fetch was about */

@@ -198,20 +198,26 @@ static void on_space(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
     *buffer = uv_buf_init((char *)bytes, len > UINT32_MAX ? UINT32_MAX : (unsigned)len);
 }
 
+/* Nothing at all where something must come is another protocol; a part of it is the network. */
 static void on_end(struct link *link, int status)
 {
     struct krc_conn *conn = link->conn;
-    bool greeting = conn->state == KRC_CONN_GREETING;
+    bool shakes_hands = link->secure.tls != NULL && !link->secure.is_made;
+    bool hearing = shakes_hands ? link->secure.is_heard : krc_conn_is_hearing(conn);
+    bool refused = !hearing && (shakes_hands || conn->state == KRC_CONN_GREETING);
     if (status != UV_EOF)
-        krc_conn_failed(conn, greeting, "the connection is broken: %s", uv_strerror(status));
-    else if (link->secure.tls != NULL && !link->secure.is_made)
+        krc_conn_failed(conn, refused, "the connection is broken: %s", uv_strerror(status));
+    else if (hearing)
+        krc_conn_failed(conn, false, "it closed the connection in the middle of %s",
+                        shakes_hands ? "the TLS handshake" : "an answer");
+    else if (shakes_hands)
         krc_conn_failed(conn, true, "it closed the connection instead of a TLS handshake: a "
                         "listener without TLS does so (security.protocol)");
+    else if (refused)
+        krc_conn_failed(conn, true, "it closed the connection without an answer: no broker is "
+                        "there, or a listener with TLS");
     else
-        krc_conn_failed(conn, greeting, "%s",
-                        greeting ? "it closed the connection without an answer: no broker is "
-                                   "there, or a listener with TLS"
-                                 : "it closed the connection");
+        krc_conn_failed(conn, false, "it closed the connection");
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buffer)

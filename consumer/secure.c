@@ -59,6 +59,7 @@ void krc_secure_begin(struct krc_secure *secure, struct krc_tls_context *context
 
 void krc_secure_received(struct krc_secure *secure, const uint8_t *bytes, size_t len)
 {
+    secure->is_heard = true;
     krc_tls_received(secure->tls, bytes, len);
     take_all(secure);
 }

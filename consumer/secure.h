@@ -9,6 +9,7 @@
 
 struct krc_secure {
     struct krc_tls *tls;    /* NULL: plain text */
+    bool is_heard;          /* something came */
     bool is_made;           /* the handshake is over */
     struct krc_conn **conn; /* the socket's; it is NULL once that is closed */
     void (*send)(void *arg, const uint8_t *bytes, size_t len); /* to the socket */

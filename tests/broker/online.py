@@ -6,7 +6,7 @@ import subprocess
 
 from common import KRC, LEVELS, attempt, check, compare, differ, krc, run
 from kafka import free_ports
-from proxy import Proxy
+from proxy import Proxy, Shears
 from refused import check_address, check_unknown
 
 TOPICS = ("mixed", "appended", "trimmed", "compacted", "never")
@@ -80,7 +80,7 @@ class Online:
         for part in (self.check_starts, self.check_times, self.check_ends, self.check_store,
                      self.check_selection, self.check_sizes, self.check_addresses, self.check_group,
                      self.check_topics, self.check_examples, self.check_replays,
-                     self.check_network):
+                     self.check_network, self.check_cuts):
             attempt(f"a broker at rest: {part.__name__[6:]}", part)
 
     def check_level(self, level):
@@ -184,6 +184,20 @@ class Online:
             check("connections broken", None if proxy.broken > 4 else f"{proxy.broken}")
         check("a replay through a network that breaks", differ_files(
             files(f"{self.folder}/b.jsonl"), files(f"{self.folder}/broken")))
+
+    def check_cuts(self):
+        """Connections that end in the middle of answers: what fits through comes through."""
+        broker = self.broker
+        self.helper("create", "__cuts", 1)
+        for i in range(15):
+            self.helper("send", "__cuts", 0, 50 * i, 50, 20)
+        want = krc("read", "-q", *self.source, "-e", "-t", "__cuts")
+        for most in (3000, 8000, 20_000, 60_000, 200_000):
+            with Shears(broker.proxy, broker.proxied, most) as shears:
+                done = run("read", "-q", "-b", f"127.0.0.1:{broker.proxy}", "-e", "-t", "__cuts")
+            check(f"cut every {most} bytes", None if done.expect(0).out == want
+                  else f"{done.out.count(10)} of 750 records")
+            check("a connection was cut", None if shears.cut > 0 or most > 30_000 else "none was")
 
     def check_addresses(self):
         """One that nobody listens at does no harm; a controller is no broker; and a topic that is

@@ -23,7 +23,7 @@ struct sim_link {
     } pending[REQUESTS_MOST];
     int pending_count;
     struct krc_buffer out; /* on its way to the client */
-    size_t out_at;
+    size_t out_at, carried;
     bool ends; /* behind what is on its way */
     bool is_silent;
 };
@@ -236,6 +236,16 @@ static void spoil(struct sim_link *link, size_t start, int fate)
     }
 }
 
+static void cut_wire(struct sim_link *link)
+{
+    size_t left = sim.cut_after - link->carried;
+    if (sim.cut_after == 0 || link->out.len - link->out_at < left)
+        return;
+    link->out.len = link->out_at + left;
+    link->ends = !sim.stalls;
+    link->is_silent = sim.stalls;
+}
+
 static void put_on_the_way(struct sim_link *link, struct broker_request *request)
 {
     static const char http[] = "HTTP/1.1 400 Bad Request\r\n\r\n", tls[] = "\x15\x03\x03\0\2\2\50";
@@ -258,6 +268,7 @@ static void put_on_the_way(struct sim_link *link, struct broker_request *request
         broker_answer(request, &link->out);
         spoil(link, start, fate);
     }
+    cut_wire(link);
 }
 
 static bool may_answer(const struct pending *p)
@@ -297,6 +308,7 @@ static bool deliver(struct sim_link *link)
         size_t n = sim.splits ? 1 : left < room ? left : room;
         memcpy(to, link->out.data + link->out_at, n);
         link->out_at += n;
+        link->carried += n;
         any = true;
         krc_conn_received(link->conn, n);
         if (sim.splits)
@@ -304,7 +316,8 @@ static bool deliver(struct sim_link *link)
     }
     if (link->conn == NULL || !link->ends)
         return any;
-    krc_conn_failed(link->conn, link->conn->state == KRC_CONN_GREETING,
+    krc_conn_failed(link->conn,
+                    link->conn->state == KRC_CONN_GREETING && !krc_conn_is_hearing(link->conn),
                     "it closed the connection");
     return true;
 }

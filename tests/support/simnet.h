@@ -40,6 +40,8 @@ extern struct sim {
     bool splits;      /* answers come byte by byte */
     bool is_reversed; /* answers to two requests are swapped */
     int64_t delay_ms; /* until an answer comes */
+    size_t cut_after; /* so many bytes each connection ends; 0: none does */
+    bool stalls;      /* nothing more comes then, but it does not end */
     struct {
         enum krc_api_name api;
         enum sim_fate fate;
