@@ -170,7 +170,7 @@ static int take_failure(struct measuring *m, int rc)
 {
     const krc_error *failure = krc_last_error(m->handle);
     struct krc_lag *lag = being_read(m, failure->topic, failure->partition);
-    if (lag == NULL || rc == KRC_E_NOMEM) {
+    if (lag == NULL || rc == KRC_E_NOMEM || rc == KRC_E_INTERRUPTED) {
         if (m->error != NULL)
             *m->error = *failure;
         return rc;

@@ -45,6 +45,20 @@ static const char help_text[] =
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
+/* Whether the library is to let go of what it does: looked at from inside of it. */
+static bool is_to_end(void *arg)
+{
+    struct reading *r = arg;
+    int64_t patience = r->options->source.timeout_ms;
+    if (r->ending)
+        return cmd_stop_is_late();
+    if (!cmd_stop_asked() && patience > 0 && cmd_clock_ms() >= r->taken_at_ms + patience)
+        r->gave_up = true;
+    if (r->gave_up)
+        cmd_stop_watch();
+    return r->gave_up || cmd_stop_asked();
+}
+
 /* What was read of a history that has ended is a row of its own. */
 static void keep_account(struct reading *r, const struct krc_event *event)
 {
@@ -162,20 +176,25 @@ static int patience(const struct reading *r)
     return wait < 0 ? 0 : (int)wait;
 }
 
+/* That there is to be an end is silence, too. */
+static int poll(struct reading *r, int timeout_ms, krc_batch **batch)
+{
+    int rc = krc_poll(r->krc, timeout_ms, batch);
+    tell_events(r);
+    return rc == KRC_E_INTERRUPTED ? 0 : rc;
+}
+
 /* What was collected is written before there is a wait. */
 static int next_batch(struct reading *r, krc_batch **batch, krc_error *error)
 {
-    int rc = krc_poll(r->krc, 0, batch);
-    tell_events(r);
+    int rc = poll(r, 0, batch);
     if (rc != 0 || krc_ended(r->krc) || cmd_stop_asked())
         return rc;
     if (read_flush(r, error) < 0) {
         r->stopped = true;
         return error->code;
     }
-    rc = krc_poll(r->krc, patience(r), batch);
-    tell_events(r);
-    return rc;
+    return poll(r, patience(r), batch);
 }
 
 /* Nothing has come for as long as the user wants to wait.  What came is accounted for. */
@@ -186,8 +205,8 @@ static int give_up(struct reading *r, krc_error *error)
     if (r->options->source.follows)
         return KRC_OK;
     cmd_error(error, KRC_E_TIMEOUT,
-              "nothing has arrived for %lld ms (--timeout-ms), and the end is not reached: %s",
-              (long long)r->options->source.timeout_ms, brokers);
+              "nothing has arrived for %lld ms (--timeout-ms), and the end is not reached%s%s",
+              (long long)r->options->source.timeout_ms, brokers[0] == '\0' ? "" : ": ", brokers);
     cmd_fail(error);
     r->failed = true;
     return KRC_OK;
@@ -331,6 +350,7 @@ static int end(struct reading *r, krc_error *error)
         rc = commit(r, error);
     if (rc == KRC_OK && r->options->joins)
         rc = krc_leave(r->krc, error);
+    r->ending = true;
     if (rc == KRC_OK && r->options->shows_offsets) {
         rc = read_print_offsets(r, error);
         if (rc == KRC_OK)
@@ -373,18 +393,21 @@ static int read_all(const struct read_options *options)
         .commit_interval_ms =
             strtoll(krc_config_get(source->config, "auto.commit.interval.ms"), NULL, 10),
     };
-    r.commit_at_ms = cmd_clock_ms() + r.commit_interval_ms;
+    r.taken_at_ms = cmd_clock_ms();
+    r.commit_at_ms = r.taken_at_ms + r.commit_interval_ms;
+    cmd_stop_begin();
+    krc_config_set_interrupt(source->config, is_to_end, &r);
     int rc = begin(&r, &error);
-    cmd_stop_begin(r.krc);
     if (rc == KRC_OK)
         rc = read_records(&r, &error);
-    if (rc == KRC_OK)
+    if (rc == KRC_OK) {
         rc = end(&r, &error);
+        tell_events(&r);
+    }
     if (rc == KRC_OK)
         rc = tell_accounts(&r, &error);
     if (rc < 0)
-        cmd_fail(&error);
-    cmd_stop_end();
+        cmd_fail_in_time(source, r.gave_up, &error);
     krc_close(r.krc);
     krc_text_free(r.out);
     free(r.ended);

@@ -46,6 +46,8 @@ struct reading {
     int64_t commit_at_ms; /* when to commit next */
     int64_t commit_interval_ms;
     int64_t taken_at_ms;  /* when something came last */
+    bool gave_up;         /* nothing came for --timeout-ms */
+    bool ending;          /* all is read and committed */
 };
 
 /* Prints one record, into `out`. */

@@ -82,12 +82,16 @@ static void on_failure(void *arg, const krc_error *error)
     cmd_fail(error);
 }
 
-static bool on_stop(void *arg)
+/* Whether the library is to let go of what it does: looked at from inside of it. */
+static bool is_to_end(void *arg)
 {
     struct arguments *arguments = arg;
     int64_t patience = arguments->source.timeout_ms;
-    if (patience > 0 && cmd_clock_ms() - arguments->taken_at_ms >= patience)
+    if (!cmd_stop_asked() && patience > 0 &&
+        cmd_clock_ms() - arguments->taken_at_ms >= patience)
         arguments->gave_up = true;
+    if (arguments->gave_up)
+        cmd_stop_watch();
     return cmd_stop_asked() || arguments->gave_up;
 }
 
@@ -115,6 +119,8 @@ static struct cmd_account *find_account(const struct arguments *arguments,
 static void on_result(void *arg, const struct krc_replay_result *result)
 {
     struct arguments *arguments = arg;
+    cmd_progress_wipe(&arguments->progress);
+    cmd_stop_goes_on("committing what was taken");
     struct cmd_account *known = find_account(arguments, result);
     if (known != NULL) {
         known->account = result->account;
@@ -182,14 +188,11 @@ static int run(struct arguments *arguments, krc_error *error)
     options->event = on_event;
     options->result = on_result;
     options->failure = on_failure;
-    options->stop = on_stop;
     if (options->follow && !options->join && cmd_selects_more(&arguments->source.selection))
         options->wants = on_found;
     cmd_progress_begin(&arguments->progress, !arguments->source.quiet);
     arguments->taken_at_ms = cmd_clock_ms();
-    cmd_stop_begin(NULL);
     int rc = krc_replay(arguments->source.config, options, error);
-    cmd_stop_end();
     cmd_progress_wipe(&arguments->progress);
     return rc;
 }
@@ -255,6 +258,9 @@ static int replay_all(struct arguments *arguments)
     krc *handle = NULL;
     int status = CMD_DONE;
     bool joins = arguments->options.join;
+    arguments->taken_at_ms = cmd_clock_ms();
+    cmd_stop_begin();
+    krc_config_set_interrupt(arguments->source.config, is_to_end, arguments);
     int rc = joins ? KRC_OK : open_source(&arguments->source, &handle, &error);
     bool is_open = rc == KRC_OK;
     if (is_open)
@@ -265,7 +271,9 @@ static int replay_all(struct arguments *arguments)
     if (rc == KRC_E_INVALID && is_open) /* what is to be written, and how */
         status = cmd_usage("replay: %s", error.message);
     else if (rc < 0)
-        status = arguments->told ? CMD_FAILED : cmd_fail(&error);
+        status = arguments->told
+                     ? CMD_FAILED
+                     : cmd_fail_in_time(&arguments->source, arguments->gave_up, &error);
     tell_accounts(arguments);
     krc_close(handle);
     if (status != CMD_DONE)

@@ -300,6 +300,15 @@ static int choose_source(const struct cmd_source *source)
     return CMD_DONE;
 }
 
+int cmd_fail_in_time(const struct cmd_source *source, bool gave_up, const krc_error *error)
+{
+    if (!gave_up || error->code != KRC_E_INTERRUPTED)
+        return cmd_fail(error);
+    cmd_say("nothing has arrived for %lld ms (--timeout-ms): %s", (long long)source->timeout_ms,
+            error->message);
+    return CMD_FAILED;
+}
+
 /* How long is waited for records is how long is waited for any answer, where that is less. */
 static int limit_patience(const struct cmd_source *source)
 {

@@ -92,6 +92,9 @@ int cmd_source_check(const struct cmd_source *source, const char *command);
  * read: CMD_DONE, or CMD_USAGE where the flags say so, too. */
 int cmd_source_check_join(const struct cmd_source *source, const char *command, const char *how);
 
+/* Says what went wrong, as cmd_fail; of what --timeout-ms has ended (`gave_up`), this first. */
+int cmd_fail_in_time(const struct cmd_source *source, bool gave_up, const krc_error *error);
+
 /*
  * What is to be read: the partitions that are selected, with start and end; free the list.
  * Partitions of which that cannot be said are told and left out, and `*failed` is set.

@@ -1,17 +1,25 @@
 /*
- * Ctrl-C, and a polite kill: what runs ends cleanly.
+ * Ctrl-C, and a polite kill: what runs ends cleanly, within some seconds.
  */
 #ifndef KRC_CMD_STOP_H
 #define KRC_CMD_STOP_H
 
-#include <krc.h>
+#include <stdbool.h>
 
-/* From now on; a second one ends the process at once.  `handle`: whose wait it ends; NULL: none. */
-void cmd_stop_begin(krc *handle);
-
-/* Before the handle is closed. */
-void cmd_stop_end(void);
+/* From now on.  A second one ends the process at once. */
+void cmd_stop_begin(void);
 
 bool cmd_stop_asked(void);
+
+/* What runs is to end, now or since before: if it does not within four seconds, the process does.
+ * For a system call may wait for ever: a pipe that nobody reads, a lock, a name that is looked up. */
+void cmd_stop_watch(void);
+
+/* Once an end was asked for: what cannot be left out (`doing`) has come a step further.  That this
+ * takes longer is said, and as long again is given. */
+void cmd_stop_goes_on(const char *doing);
+
+/* Whether what is no promise, and asked for all the same, is to be given up by now. */
+bool cmd_stop_is_late(void);
 
 #endif

@@ -182,6 +182,7 @@ bool krc_group_work_over(krc *handle, int *rc, krc_error *error)
 {
     if (handle->group_work == NULL || handle->group_work->commit.call.state != KRC_CALL_TOLD)
         return false;
+    krc_net_finished(handle->net);
     *rc = end_work(handle, KRC_OK, error);
     return true;
 }
@@ -192,9 +193,8 @@ int krc_group_work_wait(krc *handle, krc_error *error)
     int64_t deadline_ms = krc_loop_now_ms() + handle->config->api_timeout_ms;
     int rc = KRC_OK;
     while (handle->group_work != NULL && !krc_group_work_over(handle, &rc, &why)) {
-        int waited = krc_net_wait(handle->net, deadline_ms,
-                                  "the group's coordinator did not answer",
-                                  &why);
+        int waited = krc_net_finish(handle->net, deadline_ms,
+                                    "the group's coordinator did not answer", &why);
         if (waited < 0)
             rc = end_work(handle, waited, &why);
     }

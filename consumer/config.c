@@ -423,6 +423,11 @@ int krc_config_merge(krc_config *config, const krc_config *other, krc_error *err
     return KRC_OK;
 }
 
+void krc_config_set_interrupt(krc_config *config, krc_interrupt_fn *interrupt, void *arg)
+{
+    config->interrupt = (struct krc_interrupt){interrupt, arg};
+}
+
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 krc_config *krc_config_new(void)
@@ -450,6 +455,7 @@ krc_config *krc_config_copy(const krc_config *config)
     for (size_t i = 0; i < PROPERTY_COUNT; i++)
         if (set(copy, i, config->settings[i].text, config->settings[i].by, NULL) < 0)
             goto failed;
+    copy->interrupt = config->interrupt;
     free_log_dirs(copy); /* "log.dirs" as text knows nothing of paths with a comma */
     for (size_t i = 0; i < config->log_dir_count; i++)
         if (add_log_dir(copy, config->log_dirs[i], strlen(config->log_dirs[i]), NULL) < 0)

@@ -5,6 +5,7 @@
 #define KRC_CONSUMER_CONFIG_H
 
 #include "base/buffer.h"
+#include "base/interrupt.h"
 #include "offsets/offsets.h"
 
 /* Some 35,000 years: a time added to a clock's cannot overflow. */
@@ -75,6 +76,7 @@ struct krc_config {
     int64_t keystore_type, truststore_type; /* enum krc_store_type */
 
     struct krc_setting *settings; /* of each property, in the table's order */
+    struct krc_interrupt interrupt;
     char *exposed; /* a properties file with secrets that others can read; NULL: none */
 };
 

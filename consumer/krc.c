@@ -32,7 +32,8 @@ static int open_source(krc *handle, struct uv_loop_s *loop, krc_error *error)
     const krc_config *config = handle->config;
     if (config->log_dir_count > 0) {
         KRC_TRY(krc_log_places_find(&handle->places, (const char *const *)config->log_dirs,
-                                    config->log_dir_count, config->format_07, error));
+                                    config->log_dir_count, config->format_07,
+                                    &handle->config->interrupt, error));
         krc_log_places_tell(&handle->places, krc_note_topic, handle);
         return KRC_OK;
     }

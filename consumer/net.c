@@ -77,6 +77,7 @@ int krc_net_open(struct krc_net **out, const krc_config *config, struct uv_loop_
     if (net == NULL)
         return krc_fail_nomem(error, sizeof *net);
     net->config = config;
+    net->last_ms = INT64_MAX;
     int rc = open_cluster(net, error);
     if (rc < 0) {
         free_net(net);
@@ -134,14 +135,56 @@ static int give_up(struct krc_net *net, const char *what, krc_error *error)
                     (long long)net->config->api_timeout_ms, who);
 }
 
-int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
-                 krc_error *error)
+enum { LOOK_MS = 50, FINISH_MS = 3000 };
+
+int64_t krc_net_look_ms(const struct krc_net *net, int64_t deadline_ms)
+{
+    return net->config->interrupt.is_asked == NULL
+               ? deadline_ms
+               : krc_sooner(deadline_ms, krc_loop_now_ms() + LOOK_MS);
+}
+
+int krc_net_check_interrupt(struct krc_net *net, const char *what, krc_error *error)
+{
+    char who[700];
+    if (!krc_is_interrupted(&net->config->interrupt))
+        return KRC_OK;
+    krc_cluster_describe(&net->cluster, who, sizeof who);
+    return krc_fail(error, KRC_E_INTERRUPTED, "stopped before the end: %s%s%s", what,
+                    who[0] == '\0' ? "" : ": ", who);
+}
+
+/* Where there is an end to be made, what is to be sent still has its turn. */
+static int take_turn(struct krc_net *net, int64_t deadline_ms, const char *what, int interrupted,
+                     krc_error *error)
 {
     KRC_TRY(krc_net_check(net, error));
     if (krc_loop_now_ms() >= deadline_ms || krc_cluster_hopeless(&net->cluster))
         return give_up(net, what, error);
-    krc_loop_wait(net->loop, deadline_ms);
-    return KRC_OK;
+    krc_loop_wait(net->loop, interrupted < 0 ? 0 : krc_net_look_ms(net, deadline_ms));
+    return interrupted;
+}
+
+int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
+                 krc_error *error)
+{
+    return take_turn(net, deadline_ms, what, krc_net_check_interrupt(net, what, error), error);
+}
+
+int krc_net_finish(struct krc_net *net, int64_t deadline_ms, const char *what, krc_error *error)
+{
+    int interrupted = krc_net_check_interrupt(net, what, error);
+    int64_t now_ms = krc_loop_now_ms();
+    if (interrupted == KRC_OK)
+        net->last_ms = INT64_MAX;
+    else if (net->last_ms == INT64_MAX)
+        net->last_ms = now_ms + FINISH_MS;
+    return take_turn(net, deadline_ms, what, now_ms < net->last_ms ? KRC_OK : interrupted, error);
+}
+
+void krc_net_finished(struct krc_net *net)
+{
+    net->last_ms = INT64_MAX;
 }
 
 /* ---- Topics --------------------------------------------------------------------------------- */

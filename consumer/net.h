@@ -13,6 +13,8 @@ struct krc_net {
     const krc_config *config;
     struct krc_security security;
     struct krc_tls_context *tls; /* NULL: none */
+    int64_t last_ms; /* until when an answer is waited for though the application wants an end;
+                        INT64_MAX: it does not */
 };
 
 /* On a loop of its own, or the application's (consumer/loop.h).  Nothing is sent yet.
@@ -35,9 +37,22 @@ int krc_net_check(struct krc_net *net, krc_error *error) KRC_MUST_USE;
 int krc_net_load_topics(struct krc_net *net, const char *const *names, size_t count,
                         krc_error *error) KRC_MUST_USE;
 
-/* One turn of a call that waits; KRC_E_TIMEOUT or KRC_E_IO, with `what` said: no use to wait on. */
+/* One turn of a call that waits; KRC_E_TIMEOUT or KRC_E_IO, with `what` said: no use to wait on.
+ * KRC_E_INTERRUPTED: the application wants an end. */
 int krc_net_wait(struct krc_net *net, int64_t deadline_ms, const char *what,
                  krc_error *error) KRC_MUST_USE;
+
+/* The same of what is to be finished all the same, a commit or a farewell, as long as answers come
+ * within some seconds: krc_net_finished says that one has. */
+int krc_net_finish(struct krc_net *net, int64_t deadline_ms, const char *what,
+                   krc_error *error) KRC_MUST_USE;
+void krc_net_finished(struct krc_net *net);
+
+/* Until when the loop may wait, so that it is seen in time whether the application wants an end. */
+int64_t krc_net_look_ms(const struct krc_net *net, int64_t deadline_ms);
+
+/* KRC_E_INTERRUPTED, where it does; `what` did not happen. */
+int krc_net_check_interrupt(struct krc_net *net, const char *what, krc_error *error) KRC_MUST_USE;
 
 /* Makes a call, and waits until it is told; it is dropped then.  Its error is its own (`rc`). */
 int krc_net_call(struct krc_net *net, struct krc_call *call, krc_error *error) KRC_MUST_USE;

@@ -27,7 +27,9 @@ int krc_net_commit(struct krc_net *net, struct krc_group_commit *commit, krc_err
     int64_t deadline_ms = krc_loop_now_ms() + net->config->api_timeout_ms;
     int rc = krc_group_commit_begin(commit, &net->cluster, error);
     while (rc >= 0 && commit->call.state != KRC_CALL_TOLD)
-        rc = krc_net_wait(net, deadline_ms, "the group's coordinator did not answer", error);
+        rc = krc_net_finish(net, deadline_ms, "the group's coordinator did not answer", error);
+    if (commit->call.state == KRC_CALL_TOLD)
+        krc_net_finished(net);
     if (commit->call.state == KRC_CALL_TOLD && commit->call.rc < 0)
         rc = krc_group_commit_explain(commit, error);
     krc_group_commit_end(commit);
@@ -120,7 +122,7 @@ int krc_net_wait_left(struct krc_net *net, int64_t deadline_ms, krc_error *error
 {
     int rc = KRC_OK;
     while (rc >= 0 && !krc_member_has_left(net->cluster.member))
-        rc = krc_net_wait(net, deadline_ms, "the group's coordinator did not answer", error);
+        rc = krc_net_finish(net, deadline_ms, "the group's coordinator did not answer", error);
     return rc;
 }
 

@@ -191,6 +191,8 @@ static int next_of_folders(krc *handle, struct krc_batch *batch, krc_error *erro
             hand_out(handle, part, batch);
             return 1;
         }
+        if (rc == KRC_E_INTERRUPTED)
+            return rc; /* it is read on at the next call */
         krc_part_end(part);
         if (rc < 0)
             return rc;
@@ -273,7 +275,8 @@ static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_err
         if (atomic_exchange(&handle->woken, false) || handle->net == NULL || krc_ended(handle) ||
             (has_run && krc_loop_now_ms() >= deadline_ms))
             return 0;
-        krc_loop_run(handle->net->loop, deadline_ms);
+        KRC_TRY(krc_net_check_interrupt(handle->net, "nothing has come", error));
+        krc_loop_run(handle->net->loop, krc_net_look_ms(handle->net, deadline_ms));
     }
 }
 

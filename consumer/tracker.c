@@ -325,8 +325,8 @@ int krc_tracker_next(struct krc_tracker *t, struct krc_buffer *scratch, struct k
     do
         rc = answer(t, scratch, item, error);
     while (rc == 0);
-    if (rc > 0)
-        return KRC_OK;
+    if (rc > 0 || rc == KRC_E_INTERRUPTED) /* which leaves the question open */
+        return rc > 0 ? KRC_OK : rc;
     krc_error_at(error, t->place->topic, t->place->partition, t->offsets.position, -1);
     if (t->offsets.state != KRC_FAILED) {
         struct krc_offset_event broken = {.type = KRC_ON_ERROR, .match = t->todo.generation};

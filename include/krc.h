@@ -80,7 +80,8 @@ extern "C" {
     X(KRC_E_AMBIGUOUS, -16, "one partition in two places")                                    \
     X(KRC_E_REFUSED, -17, "a broker refuses, and asking again would not help")                \
     X(KRC_E_TIMEOUT, -18, "no answer within the time that was given")                         \
-    X(KRC_E_FENCED, -19, "the group has given the partition to another member")
+    X(KRC_E_FENCED, -19, "the group has given the partition to another member")               \
+    X(KRC_E_INTERRUPTED, -20, "the application wants an end")
 
 enum krc_code {
     KRC_OK = 0,
@@ -196,6 +197,23 @@ KRC_API int krc_config_add_log_dir(krc_config *config, const char *path,
 typedef void krc_ignored_fn(void *arg, const char *name);
 KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn *ignored,
                             void *arg, krc_error *error) KRC_MUST_USE;
+
+/*
+ * How an application ends what takes long.  `interrupt` is asked several times a second by each call
+ * that waits for a cluster, walks a log or lists folders, in the thread that calls; of a replay with
+ * `jobs` above 1 in any, one at a time.  From when it returns true
+ *
+ *   - such a call returns KRC_E_INTERRUPTED, and may be made again;
+ *   - krc_commit and krc_leave have three more seconds for each answer, until one does not come: then
+ *     KRC_E_INTERRUPTED says that it is not known whether it was committed;
+ *   - krc_poll returns what is at hand, and where there is nothing KRC_E_INTERRUPTED, by which no
+ *     partition has failed;
+ *   - krc_replay ends as by its `stop`.
+ *
+ * It counts for what is opened, or replayed, with the configuration after; NULL: never.
+ */
+typedef bool krc_interrupt_fn(void *arg);
+KRC_API void krc_config_set_interrupt(krc_config *config, krc_interrupt_fn *interrupt, void *arg);
 
 /* A property's value as text, "[hidden]" for a password, a private key and sasl.jaas.config; NULL
  * where there is no such property or it has no value. */

@@ -75,6 +75,7 @@ static struct krc_log_place *append(struct krc_log_places *places, krc_error *er
     }
     struct krc_log_place *place = &places->list[places->count++];
     *place = (struct krc_log_place){
+        .interrupt = places->interrupt,
         .log_start_offset = -1,
         .high_watermark = -1,
         .recovery_point = -1,
@@ -335,8 +336,10 @@ static int add_subfolders(struct krc_log_places *places, const char *folder, DIR
                           krc_error *error)
 {
     const struct dirent *entry;
-    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0)
+    for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
+        KRC_TRY(krc_check_interrupt(places->interrupt, "looking for partitions", error));
         KRC_TRY(add_subfolder(places, folder, entry->d_name, error));
+    }
     if (errno != 0)
         return krc_fail_errno(error, "cannot read the folder %s", folder);
     return KRC_OK;
@@ -404,10 +407,11 @@ void krc_log_places_tell(const struct krc_log_places *places,
 }
 
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
-                        bool format_07, krc_error *error)
+                        bool format_07, const struct krc_interrupt *interrupt,
+                        krc_error *error)
 {
     int rc = KRC_OK;
-    *places = (struct krc_log_places){0};
+    *places = (struct krc_log_places){.interrupt = interrupt};
     for (size_t i = 0; i < count && rc >= 0; i++)
         rc = add_path(places, paths[i], format_07, error);
     if (rc >= 0) {

@@ -9,10 +9,11 @@
 #ifndef KRC_LOGDIR_FOLDER_H
 #define KRC_LOGDIR_FOLDER_H
 
-#include "base/error.h"
+#include "base/interrupt.h"
 #include "base/place.h"
 
 struct krc_log_place {
+    const struct krc_interrupt *interrupt; /* of whoever reads it; NULL: none */
     char *topic;
     int32_t partition;
     char *folder;
@@ -29,6 +30,7 @@ struct krc_log_place {
 };
 
 struct krc_log_places {
+    const struct krc_interrupt *interrupt; /* NULL: none.  It outlives what is read of them */
     struct krc_log_place *list; /* sorted by topic, partition */
     size_t count;
     char left_out[300]; /* the first folder that is named as a partition of a topic whose name is
@@ -38,9 +40,11 @@ struct krc_log_places {
 /* Leftovers (TOPIC-PARTITION.<uuid>-delete, -future, -stray) are no partitions.  KRC_E_AMBIGUOUS:
  * one partition twice, both folders are named.  KRC_E_INVALID: a folder that was named itself gives
  * no valid topic name.  KRC_E_NOT_FOUND: no such path, or nothing of Kafka's in it.  KRC_E_CORRUPT:
- * a checkpoint or metadata file that is none. */
+ * a checkpoint or metadata file that is none.  KRC_E_INTERRUPTED, as all that
+ * reads them. */
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
-                        bool format_07, krc_error *error) KRC_MUST_USE;
+                        bool format_07, const struct krc_interrupt *interrupt,
+                        krc_error *error) KRC_MUST_USE;
 
 /* Reports a folder that was left out, where there is one. */
 void krc_log_places_tell(const struct krc_log_places *places,

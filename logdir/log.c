@@ -85,6 +85,7 @@ static int read_folder(struct krc_log *log, DIR *dir, krc_error *error)
     const struct dirent *entry;
     for (errno = 0; (entry = readdir(dir)) != NULL; errno = 0) {
         int64_t size = 0, base = krc_segment_name(entry->d_name, suffix);
+        KRC_TRY(krc_check_interrupt(log->place->interrupt, "looking for segments", error));
         if (base < 0)
             other_format |= krc_segment_name(entry->d_name, other) >= 0;
         if (base < 0 || (only != NULL && strcmp(only, entry->d_name) != 0))

@@ -128,6 +128,7 @@ int krc_stand_read(struct krc_stand *at, int64_t position, void *to, size_t want
                    krc_error *error)
 {
     *got = 0;
+    KRC_TRY(krc_check_interrupt(at->log->place->interrupt, "a log was read", error));
     while (*got < want && position < at->end) {
         size_t n = want - *got;
         if ((int64_t)n > at->end - position)

@@ -70,7 +70,7 @@ static void cannot_tell(const struct krc_replay_run *run, struct leftover *l, in
 static void cannot_tell_yet(const struct krc_replay_run *run, struct leftover *l)
 {
     char what[700];
-    int rc = l->rc;
+    int rc = l->rc == KRC_E_INTERRUPTED ? KRC_E_TIMEOUT : l->rc; /* to be told, other than an end */
     snprintf(what, sizeof what, "%.500s; nothing was changed, and the next run, or --recover, asks "
              "again", l->why.message);
     cannot_tell(run, l, rc, what);

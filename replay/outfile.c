@@ -46,7 +46,8 @@ int krc_outfile_open(struct krc_outfile *out, int folder, const char *folder_pat
                      const char *name, int64_t length, krc_error *error)
 {
     snprintf(out->path, sizeof out->path, "%s/%s", folder_path, name);
-    int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (length == 0 ? O_CREAT : 0);
+    int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (length == 0 ? O_CREAT : 0) |
+                O_NONBLOCK; /* a FIFO waits for a reader */
     out->fd = openat(folder, name, flags, 0644);
     if (out->fd < 0 && errno == ENOENT)
         return krc_fail(error, KRC_E_CORRUPT,

@@ -358,7 +358,7 @@ int krc_replay_finish(struct krc_replay_part *part, int rc, krc_error *error)
 {
     if (part->rc < 0)
         rc = failed_before(part, error);
-    else if (rc >= 0)
+    else if (rc >= 0 || rc == KRC_E_INTERRUPTED)
         rc = finish(part, error);
     else if (source_failed(part, rc) && part->tracker.offsets.state == KRC_FAILED)
         (void)finish(part, NULL); /* what failed first is told */

@@ -120,7 +120,8 @@ int krc_replay_commit_to_group(struct krc_replay_part *part, struct krc_commit_e
 {
     KRC_TRY(find_topic(part, &entry->topic, error));
     entry->partition = part->place.partition;
-    return krc_net_commit_one(part->net, entry, error);
+    int rc = krc_net_commit_one(part->net, entry, error);
+    return rc == KRC_E_INTERRUPTED ? KRC_E_TIMEOUT : rc; /* as an answer that was not waited for */
 }
 
 int krc_replay_may_commit(const struct krc_replay_part *part, krc_error *error)

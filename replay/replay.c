@@ -51,8 +51,13 @@ static const struct krc_replay_partition *take_turn(struct krc_replay_run *run)
     return wanted;
 }
 
+/* What is wanted is no failure. */
 void krc_replay_failed(struct krc_replay_run *run, int rc, const krc_error *error)
 {
+    if (rc == KRC_E_INTERRUPTED) {
+        run->ends = true;
+        return;
+    }
     pthread_mutex_lock(&run->mutex);
     if (run->rc >= 0) {
         run->rc = rc;
@@ -63,16 +68,21 @@ void krc_replay_failed(struct krc_replay_run *run, int rc, const krc_error *erro
     pthread_mutex_unlock(&run->mutex);
 }
 
-bool krc_replay_stopped(struct krc_replay_run *run)
+static bool is_stopped(void *arg)
 {
+    struct krc_replay_run *run = arg;
     const krc_replay_options *options = run->options;
-    if (options->stop == NULL)
-        return false;
     pthread_mutex_lock(&run->mutex);
-    if (options->stop(options->arg))
+    if ((options->stop != NULL && options->stop(options->arg)) ||
+        krc_is_interrupted(&run->interrupt))
         run->stopped = true;
     pthread_mutex_unlock(&run->mutex);
     return run->stopped;
+}
+
+bool krc_replay_stopped(struct krc_replay_run *run)
+{
+    return krc_is_interrupted(&run->config->interrupt);
 }
 
 static void replay_logs(struct krc_replay_run *run)
@@ -290,7 +300,8 @@ static int find_source(struct krc_replay_run *run, krc_error *error)
     if (config->log_dir_count == 0)
         return krc_replay_connect(run, error);
     KRC_TRY(krc_log_places_find(&run->places, (const char *const *)config->log_dirs,
-                                config->log_dir_count, config->format_07, error));
+                                config->log_dir_count, config->format_07, &config->interrupt,
+                                error));
     krc_log_places_tell(&run->places, krc_replay_note, run);
     return KRC_OK;
 }
@@ -320,7 +331,13 @@ int krc_replay(const krc_config *config, const krc_replay_options *options, krc_
     KRC_TRY(check_source(config, options, error));
     KRC_TRY(check_names(options, error));
     KRC_TRY(check_options(config, options, error));
-    struct krc_replay_run run = {.config = config, .options = options};
+    krc_config *copy = krc_config_copy(config);
+    if (copy == NULL)
+        return krc_fail_nomem(error, sizeof *copy);
+    struct krc_replay_run run = {
+        .config = copy, .options = options, .interrupt = config->interrupt};
+    if (options->stop != NULL || config->interrupt.is_asked != NULL)
+        copy->interrupt = (struct krc_interrupt){is_stopped, &run};
     pthread_mutex_init(&run.mutex, NULL); /* notes of topics are told while they are looked for */
     int rc = find_source(&run, error);
     if (rc >= 0)
@@ -328,5 +345,6 @@ int krc_replay(const krc_config *config, const krc_replay_options *options, krc_
     krc_net_close(run.net); /* before what its answers and notes are put into */
     krc_log_places_free(&run.places);
     pthread_mutex_destroy(&run.mutex);
+    krc_config_free(copy);
     return rc;
 }

@@ -11,7 +11,8 @@
 #include "replay/member.h"
 
 struct krc_replay_run {
-    const krc_config *config;
+    const krc_config *config; /* a copy, by which all waits and walks end once it is stopped */
+    struct krc_interrupt interrupt; /* the application's */
     const krc_replay_options *options;
     struct krc_log_places places; /* log folders */
     struct krc_net *net;          /* a cluster: the first job's; NULL: log folders */

@@ -9,14 +9,19 @@
  *
  * "hostile pending": t alone, and a newer commit of it in a transaction that nobody ends.
  *
+ * "hostile Fetch", or another API: t alone; it falls asleep instead of answering that, and then
+ * prints "asleep".
+ *
  * "hostile texts": t alone, a group with a member, and an open transaction; racks, groups, members,
  * metadata and transactional ids are such texts.
  */
 #include <check.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "protocol/api.h"
 #include "tests/support/coordinator.h"
 #include "tests/support/serve.h"
 
@@ -124,6 +129,15 @@ static void add_topic(const char *name, int32_t leader)
     topic->partitions[0].committed = 3;
 }
 
+/* KRC_API_COUNT: none is named so. */
+static enum krc_api_name find_api(const char *name)
+{
+    int api = 0;
+    while (api < KRC_API_COUNT && strcmp(krc_apis[api].name, name) != 0)
+        api++;
+    return (enum krc_api_name)api;
+}
+
 /* What it is made of asserts, which only a running test may do. */
 START_TEST(serve_for_ever)
 {
@@ -135,16 +149,23 @@ START_TEST(serve_for_ever)
         add_topic("u", 2);
     } else if (strcmp(mode, "pending") == 0) {
         world.topics[0].partitions[0].is_pending = true;
-    } else {
+    } else if (strcmp(mode, "texts") == 0) {
         group_target(group_join("t"), "t-0");
         group_rebalance();
     }
     serve_begin();
+    enum krc_api_name held = find_api(mode);
+    serve_hold(held);
     serve_lock();
     serves = world.edit;
     world.edit = spoil;
     serve_unlock();
     puts(serve_address());
+    fflush(stdout);
+    while (held < KRC_API_COUNT && serve_requests(held) == 0)
+        poll(NULL, 0, 5);
+    if (held < KRC_API_COUNT)
+        puts("asleep");
     fflush(stdout);
     for (;;)
         pause();

@@ -34,7 +34,7 @@ static void verify(const char *path, enum krc_dump dump, FILE *out)
     struct krc_log_places places = {0};
     const struct krc_verify_limits limits = {false, 8 << 20, 8 << 20};
     const struct krc_verify_options options = {dump, out, fail_at_finding, NULL};
-    int rc = krc_log_places_find(&places, &path, 1, false, &error);
+    int rc = krc_log_places_find(&places, &path, 1, false, NULL, &error);
     if (rc == 0)
         rc = krc_verify_log(&places.list[0], &limits, &options, &summary, &error);
     ck_assert_msg(rc == 0, "%s: %s", path, error.message);

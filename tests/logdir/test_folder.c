@@ -15,7 +15,7 @@ static struct krc_log_places places;
 
 static int find(const char *path)
 {
-    return krc_log_places_find(&places, &path, 1, false, &error);
+    return krc_log_places_find(&places, &path, 1, false, NULL, &error);
 }
 
 static const struct krc_log_place *place_of(const char *topic, int32_t partition)
@@ -140,7 +140,7 @@ START_TEST(one_partition_in_two_folders)
     tempdir_mkdir("d2/t-0");
     tempdir_mkdir("d2/t-1");
     const char *paths[] = {tempdir_path("d1"), tempdir_path("d2")};
-    ck_assert_int_eq(krc_log_places_find(&places, paths, 2, false, &error), KRC_E_AMBIGUOUS);
+    ck_assert_int_eq(krc_log_places_find(&places, paths, 2, false, NULL, &error), KRC_E_AMBIGUOUS);
     ck_assert_ptr_nonnull(strstr(error.message, "t-0 is there twice"));
     ck_assert_ptr_nonnull(strstr(error.message, tempdir_path("d1/t-0")));
     ck_assert_ptr_nonnull(strstr(error.message, tempdir_path("d2/t-0")));
@@ -294,12 +294,12 @@ START_TEST(the_wrong_format)
     tempdir_mkdir("u-0");
     tempdir_write_text("u-0/00000000000000000000.log", "");
     path = tempdir_path("u-0");
-    ck_assert_int_eq(krc_log_places_find(&places, &path, 1, true, &error), KRC_OK);
+    ck_assert_int_eq(krc_log_places_find(&places, &path, 1, true, NULL, &error), KRC_OK);
     ck_assert_int_eq(krc_log_open(&log, &places.list[0], true, &error), KRC_E_INVALID);
     ck_assert_ptr_nonnull(strstr(error.message, "the log format is said to be 0.7, but"));
     krc_log_places_free(&places);
     path = tempdir_path("u-0/00000000000000000000.log");
-    ck_assert_int_eq(krc_log_places_find(&places, &path, 1, true, &error), KRC_E_NOT_FOUND);
+    ck_assert_int_eq(krc_log_places_find(&places, &path, 1, true, NULL, &error), KRC_E_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(error.message, "20 digits and .kafka"));
 }
 END_TEST

@@ -52,7 +52,7 @@ static int verify_limited(const char *path, bool format_07, int64_t limit)
     const struct krc_verify_limits limits = {format_07, limit, limit};
     const struct krc_verify_options options = {.finding = add_finding, .arg = root};
     finding_count = 0;
-    int rc = krc_log_places_find(&places, &path, 1, format_07, &error);
+    int rc = krc_log_places_find(&places, &path, 1, format_07, NULL, &error);
     if (rc == 0)
         rc = krc_verify_log(&places.list[0], &limits, &options, &summary, &error);
     krc_log_places_free(&places);

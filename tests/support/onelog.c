@@ -7,7 +7,7 @@ static void open_log(struct onelog *one, const char *path, bool format_07)
 {
     krc_error error;
     *one = (struct onelog){0};
-    int rc = krc_log_places_find(&one->places, &path, 1, format_07, &error);
+    int rc = krc_log_places_find(&one->places, &path, 1, format_07, NULL, &error);
     ck_assert_msg(rc == 0 && one->places.count == 1, "%s", error.message);
     rc = krc_log_open(&one->log, &one->places.list[0], format_07, &error);
     ck_assert_msg(rc == 0, "%s", error.message);

@@ -1,0 +1,98 @@
+#!/bin/sh
+# Ctrl-C while a broker sleeps instead of answering (tests/cmd/hostile.c), or
+# nobody reads what is written: the command ends of itself, and says what it has not waited for.
+
+me=tests/cmd/stop.sh
+. tests/cmd/common
+broker= pid=
+on_exit='{ kill -9 $broker $pid; wait $broker $pid; } 2>/dev/null'
+serve() { # serve API: it is not answered, by the broker at $b
+    [ -z "$broker" ] || { kill -9 $broker; wait $broker; } 2>/dev/null
+    : >"$dir/broker"
+    "${HOSTILE:-build/release/tests/cmd/hostile}" "$1" >"$dir/broker" &
+    broker=$!
+    while [ ! -s "$dir/broker" ]; do sleep 0.05; done
+    b=$(head -n 1 "$dir/broker")
+}
+start() { # start ARGUMENTS...: in the background, until the broker sleeps
+    "$KRC" "$@" >"$dir/out" 2>"$dir/err" </dev/null &
+    pid=$!
+    until grep -q asleep "$dir/broker" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+}
+# ends STATUS: of itself; what hangs is killed
+ends() {
+    timeout 20 tail --pid=$pid -s 0.05 -f /dev/null || kill -9 $pid
+    wait $pid 2>/dev/null
+    same "exit status with $(head -n 1 "$dir/err")" "$1" $?
+}
+stop() { # stop STATUS TEXT: by Ctrl-C, and has said so, with addresses masked
+    kill -INT $pid
+    ends "$1"
+    sed -i 's/127.0.0.1:[0-9]*/ADDRESS/g' "$dir/err"
+    grep -qF -- "$2" "$dir/err" || cat "$dir/err" >&2
+    same "reports of: $2" 1 "$(grep -cF -- "$2" "$dir/err")"
+}
+
+stopped='krc: stopped before the end'
+topics="$stopped: the cluster did not tell its topics: ADDRESS: it does not answer"
+group="stopped before the end: the group's coordinator did not answer: "
+
+# ---- a broker that sleeps when the command begins
+for command in 'read -t t' "replay -t t --to $dir/a" "replay -t t --to $dir/a --follow" \
+    "replay -t t --to $dir/a -g g --join"; do
+    serve Metadata
+    start $command -b "$b"
+    stop 1 "$topics"
+done
+
+# ---- and when there are answers to wait for
+for api in ListOffsets Fetch; do
+    serve $api
+    start read -b "$b" -t t -e
+    stop 1 "$stopped"
+    serve $api
+    start replay -b "$b" -t t --to "$dir/$api"
+    stop 1 "$stopped: started again, it goes on"
+done
+
+# ---- a coordinator that sleeps: without an answer it is not known what became of a commit
+serve OffsetCommit
+start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10
+stop 1 "$group"
+serve OffsetCommit
+start read -b "$b" -t t -g g --commit --store "$dir/store.db" -X auto.commit.interval.ms=10
+stop 0 "$group"
+serve OffsetCommit
+start replay -b "$b" -t t -g g --commit --follow --to "$dir/b"
+stop 0 "what is committed here is not told to group g any more in this run: $group"
+serve OffsetCommit
+start replay -b "$b" -t t -g g --join --follow --to "$dir/c"
+stop 1 'and the next run, or --recover, asks again'
+same 'a commit that is still to be judged' 1 \
+    "$(sqlite3 "$dir/c/krc.db" 'SELECT count(*) FROM pending')"
+
+# the next run asks first, and is stopped there
+serve LeaveGroup
+start replay -b "$b" -t t -g g --join --follow --to "$dir/c" --moved-cluster
+stop 1 'and the next run, or --recover, asks again'
+for api in JoinGroup OffsetFetch; do
+    serve $api
+    start replay -b "$b" -t t -g g --join --follow --to "$dir/d"
+    kill -INT $pid
+    ends 0
+done
+
+# ---- a second Ctrl-C
+serve OffsetCommit
+start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10
+while kill -INT $pid 2>/dev/null; do sleep 0.05; done
+wait $pid 2>/dev/null
+same 'a second Ctrl-C' 130 $?
+
+# ---- nobody reads what is written
+mkfifo "$dir/pipe"
+exec 3<>"$dir/pipe"
+"$KRC" read -d "$LOGS" --skip-corrupt -J >"$dir/pipe" 2>"$dir/err" </dev/null 3<&- &
+pid=$!
+until grep -q '^State:.S' /proc/$pid/status; do sleep 0.05; done
+stop 1 'krc: ended without waiting any longer'
