@@ -22,6 +22,7 @@ struct migrate {
     struct cmd_selection selection;
     struct topic_map map;
     struct krc_migrate_options options;
+    int64_t timeout_ms; /* that an answer is waited for; 0: as configured */
     bool json, execute, force, dry_run, finished;
     struct migrate_report report;
     struct offsets_rows here, there;

@@ -31,6 +31,7 @@ static const char help_text[] =
     "      --dry-run        show what would be done, and do nothing (reset: the default)\n"
     "      --execute        reset: do it\n"
     "      --isolation-level read_committed|read_uncommitted    where \"latest\" is\n"
+    "      --timeout-ms N   give up when no answer comes for so long\n"
     "  -X NAME=VALUE        a property, as `krc read` takes it\n"
     "  -F, --command-config FILE   properties\n"
     "\n"
@@ -54,6 +55,7 @@ enum {
     OPT_DRY_RUN,
     OPT_EXACT,
     OPT_ISOLATION_LEVEL,
+    OPT_TIMEOUT_MS,
     OPT_TARGETS, /* and from here on: plus an offsets_target */
 };
 
@@ -70,6 +72,7 @@ static const struct option long_options[] = {
     {"dry-run", no_argument, NULL, OPT_DRY_RUN},
     {"exact", no_argument, NULL, OPT_EXACT},
     {"isolation-level", required_argument, NULL, OPT_ISOLATION_LEVEL},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT_MS},
     {"help", no_argument, NULL, 'h'},
     {"to-earliest", no_argument, NULL, OPT_TARGETS + TO_EARLIEST},
     {"to-latest", no_argument, NULL, OPT_TARGETS + TO_LATEST},
@@ -152,6 +155,8 @@ static int set_option(struct offsets_options *options, int option, char *value, 
         return CMD_DONE;
     case OPT_ISOLATION_LEVEL:
         return set_isolation_level(options, value);
+    case OPT_TIMEOUT_MS:
+        return cmd_set_timeout(value, &options->timeout_ms);
     case 'J':
         options->json = true;
         return CMD_DONE;
@@ -243,6 +248,8 @@ static int run_action(struct offsets_options *options, int count, char **words)
         return cmd_usage("offsets %s: what is \"%s\"?", words[0], words[1 + action->takes_file]);
     options->has_servers |= krc_config_get(options->config, "bootstrap.servers") != NULL;
     int status = check_place(options, action);
+    if (status == CMD_DONE)
+        status = cmd_limit_timeout(options->config, options->timeout_ms);
     if (status != CMD_DONE)
         return status;
     const char *stray = stray_flag(options, action);

@@ -31,6 +31,7 @@ struct offsets_options {
     bool json, execute, dry_run, exact;
     enum offsets_target target;
     const char *target_flag, *target_value;
+    int64_t timeout_ms;    /* that an answer is waited for; 0: as configured */
     int64_t target_number; /* an offset, a shift, a time or a duration in ms */
 };
 

@@ -44,6 +44,7 @@ static const char help_text[] =
     "  -J, --json               these lines instead of a table\n"
     "      --window-ms N        how far timestamps go back within a log, at most (120000, for a\n"
     "                           producer tries to send a record for two minutes)\n"
+    "      --timeout-ms N       give up when no answer comes for so long\n"
     "      --ignore-timestamps  the copies have timestamps of their own (known where they are\n"
     "                           LogAppendTime). Much is read then: the logs here as a whole, and\n"
     "                           there from the record's time to the end\n"
@@ -77,6 +78,7 @@ enum {
     OPT_DRY_RUN,
     OPT_REPORT,
     OPT_WINDOW_MS,
+    OPT_TIMEOUT_MS,
     OPT_IGNORE_TIMESTAMPS,
     OPT_SAME_OFFSETS,
 };
@@ -102,6 +104,7 @@ static const struct option long_options[] = {
     {"report", required_argument, NULL, OPT_REPORT},
     {"json", no_argument, NULL, 'J'},
     {"window-ms", required_argument, NULL, OPT_WINDOW_MS},
+    {"timeout-ms", required_argument, NULL, OPT_TIMEOUT_MS},
     {"ignore-timestamps", no_argument, NULL, OPT_IGNORE_TIMESTAMPS},
     {"same-offsets", no_argument, NULL, OPT_SAME_OFFSETS},
     {"help", no_argument, NULL, 'h'},
@@ -184,6 +187,8 @@ static int set_option(struct migrate *m, int option, char *value)
         return CMD_DONE;
     case OPT_WINDOW_MS:
         return set_window(m, value);
+    case OPT_TIMEOUT_MS:
+        return cmd_set_timeout(value, &m->timeout_ms);
     case 'J':
         flag = &m->json;
         break;
@@ -255,7 +260,11 @@ static int check(struct migrate *m, int words, char **word)
     if (m->to.group == NULL)
         m->to.group = m->from.group;
     int status = check_place(m, &m->from, "");
-    return status != CMD_DONE ? status : check_place(m, &m->to, "to-");
+    if (status == CMD_DONE)
+        status = check_place(m, &m->to, "to-");
+    if (status == CMD_DONE)
+        status = cmd_limit_timeout(m->from.config, m->timeout_ms);
+    return status != CMD_DONE ? status : cmd_limit_timeout(m->to.config, m->timeout_ms);
 }
 
 int cmd_migrate(int argc, char **argv)

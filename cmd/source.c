@@ -199,6 +199,11 @@ static int set_number(const char *flag, const char *value, int64_t least, int64_
     return cmd_usage("%s %s: give a number from %" PRId64, flag, value, least);
 }
 
+int cmd_set_timeout(const char *value, int64_t *timeout_ms)
+{
+    return set_number("--timeout-ms", value, 0, INT32_MAX, timeout_ms);
+}
+
 static int set_log_level(struct cmd_source *source, const char *level)
 {
     source->chatty = strcmp(level, "debug") == 0;
@@ -273,7 +278,7 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case 'F':
         return cmd_load_properties(source->config, value);
     case CMD_OPT_TIMEOUT_MS:
-        return set_number("--timeout-ms", value, 0, INT32_MAX, &source->timeout_ms);
+        return cmd_set_timeout(value, &source->timeout_ms);
     case CMD_OPT_ACCOUNT:
         source->account_json = true;
         return strcmp(value, "json") == 0 ? CMD_DONE
@@ -309,16 +314,14 @@ int cmd_fail_in_time(const struct cmd_source *source, bool gave_up, const krc_er
     return CMD_FAILED;
 }
 
-/* How long is waited for records is how long is waited for any answer, where that is less. */
-static int limit_patience(const struct cmd_source *source)
+int cmd_limit_timeout(krc_config *config, int64_t timeout_ms)
 {
     static const char name[] = "default.api.timeout.ms";
     char text[24];
-    if (source->timeout_ms <= 0 ||
-        strtoll(krc_config_get(source->config, name), NULL, 10) <= source->timeout_ms)
+    if (timeout_ms <= 0 || strtoll(krc_config_get(config, name), NULL, 10) <= timeout_ms)
         return CMD_DONE;
-    snprintf(text, sizeof text, "%" PRId64, source->timeout_ms);
-    return cmd_set_property(source->config, name, text);
+    snprintf(text, sizeof text, "%" PRId64, timeout_ms);
+    return cmd_set_property(config, name, text);
 }
 
 /* Milliseconds that would be a time of our days if they were seconds. */
@@ -348,7 +351,7 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
 {
     int status = choose_source(source);
     if (status == CMD_DONE)
-        status = limit_patience(source);
+        status = cmd_limit_timeout(source->config, source->timeout_ms);
     if (status != CMD_DONE)
         return status;
     bool is_cluster = cmd_source_is_cluster(source);

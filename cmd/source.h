@@ -78,6 +78,11 @@ int cmd_set_property(krc_config *config, const char *name, const char *value);
 int cmd_set_named_property(krc_config *config, char *text);
 int cmd_load_properties(krc_config *config, const char *path);
 
+/* The value of --timeout-ms: CMD_DONE, or CMD_USAGE with the reason said.  How long is waited for
+ * records is how long is waited for any answer, where that is less: once all flags are read. */
+int cmd_set_timeout(const char *value, int64_t *timeout_ms);
+int cmd_limit_timeout(krc_config *config, int64_t timeout_ms);
+
 /* What cmd_select_topic and cmd_select_partitions returned of a value: CMD_DONE, or CMD_USAGE with
  * the reason said. */
 int cmd_judged(const char *rejection, const char *value);

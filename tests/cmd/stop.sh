@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ctrl-C while a broker sleeps instead of answering (tests/cmd/hostile.c), or
+# Ctrl-C, and --timeout-ms, while a broker sleeps instead of answering (tests/cmd/hostile.c), or while
 # nobody reads what is written: the command ends of itself, and says what it has not waited for.
 
 me=tests/cmd/stop.sh
@@ -80,6 +80,13 @@ for api in JoinGroup OffsetFetch; do
     start replay -b "$b" -t t -g g --join --follow --to "$dir/d"
     kill -INT $pid
     ends 0
+done
+
+# ---- --timeout-ms
+serve OffsetFetch
+for command in list lag export 'reset --to-latest' "migrate --to-store $dir/to.db --same-offsets"; do
+    run 1 offsets $command -b "$b" -g g -t t --timeout-ms 300
+    same "offsets $command" 1 "$(grep -c 'did not answer within 300 ms' "$dir/err")"
 done
 
 # ---- a second Ctrl-C
