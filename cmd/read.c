@@ -324,6 +324,8 @@ static int assign(struct reading *r, krc_error *error)
     int rc = cmd_source_partitions(source, r->krc, &r->parts, &r->count, &r->failed, error);
     for (size_t i = 0; rc == KRC_OK && i < r->count; i++) {
         const struct krc_replay_partition *part = &r->parts[i];
+        if (is_to_end(r))
+            return cmd_error(error, KRC_E_INTERRUPTED, "stopped while partitions were assigned");
         rc = krc_assign(r->krc, part->topic, part->partition, part->start, part->until, error);
     }
     return rc == KRC_OK && source->follows ? follow(r, error) : rc;

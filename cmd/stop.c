@@ -24,8 +24,9 @@ static void handle(int number, void (*handler)(int))
 /* Whatever is under way may be torn off, as by kill -9: nothing is lost or doubled by that. */
 static void on_alarm(int number)
 {
-    static const char text[] = "krc: ended without waiting any longer for what does not end: the "
-                               "system (a lock, a name, a disk), or who reads the output\n";
+    static const char text[] = "krc: ended in the midst of what did not end in time (a lock, a name "
+                               "that is looked up, an output that nobody reads); what was "
+                               "committed stays\n";
     (void)number;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(CMD_FAILED);

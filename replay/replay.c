@@ -258,8 +258,10 @@ static int prepare(struct krc_replay_run *run, krc_error *error)
         .folder_path = target->path,
         .store = target->db,
     };
-    for (size_t i = 0; i < run->options->partition_count; i++)
+    for (size_t i = 0; i < run->options->partition_count; i++) {
+        KRC_TRY(krc_check_interrupt(&config->interrupt, "partitions were looked up", error));
         KRC_TRY(check_partition(run, &run->options->partitions[i], error));
+    }
     KRC_TRY(count_records(run, error));
     if (target->is_sqlite)
         KRC_TRY(krc_insert_open(&run->sinks.insert, target->db, error));

@@ -102,4 +102,4 @@ exec 3<>"$dir/pipe"
 "$KRC" read -d "$LOGS" --skip-corrupt -J >"$dir/pipe" 2>"$dir/err" </dev/null 3<&- &
 pid=$!
 until grep -q '^State:.S' /proc/$pid/status; do sleep 0.05; done
-stop 1 'krc: ended without waiting any longer'
+stop 1 'krc: ended in the midst of what did not end in time'
