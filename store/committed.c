@@ -3,6 +3,7 @@
  */
 #include "store/committed.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,13 @@
 #include "base/printable.h"
 #include "store/store.h"
 
-/* A row and its strings are one piece of memory. */
+/* A row and its strings are one piece of memory.  Rows are appended, found through a tree, and
+ * sorted when they are looked at: inserting each where it belongs would move all that follow. */
 struct krc_committed_list {
     struct krc_committed **rows;
     size_t count, capacity;
+    bool is_unsorted;
+    void *tree; /* of the same rows (tsearch) */
     char *left_out; /* the first topic whose name was not valid; NULL: there was none */
 };
 
@@ -31,10 +35,16 @@ krc_committed_list *krc_committed_new(void)
     return calloc(1, sizeof(krc_committed_list));
 }
 
+static void keep_row(void *row)
+{
+    (void)row;
+}
+
 void krc_committed_free(krc_committed_list *list)
 {
     if (list == NULL)
         return;
+    tdestroy(list->tree, keep_row);
     for (size_t i = 0; i < list->count; i++)
         free(list->rows[i]);
     free(list->rows);
@@ -47,11 +57,6 @@ const char *krc_committed_left_out(const krc_committed_list *list)
     return list->left_out;
 }
 
-const struct krc_committed *krc_committed_at(const krc_committed_list *list, size_t i)
-{
-    return i < list->count ? list->rows[i] : NULL;
-}
-
 int krc_committed_compare(const struct krc_committed *a, const struct krc_committed *b)
 {
     int order = strcmp(a->group, b->group);
@@ -60,26 +65,33 @@ int krc_committed_compare(const struct krc_committed *a, const struct krc_commit
     return order != 0 ? order : (a->partition > b->partition) - (a->partition < b->partition);
 }
 
-/* Where a partition is, or would be. */
-static size_t place_of(const krc_committed_list *list, const struct krc_committed *row)
+static int compare_nodes(const void *left, const void *right)
 {
-    size_t low = 0, high = list->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (krc_committed_compare(list->rows[middle], row) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    return krc_committed_compare(left, right);
+}
+
+static int compare_pointers(const void *left, const void *right)
+{
+    const struct krc_committed *const *a = left, *const *b = right;
+    return krc_committed_compare(*a, *b);
+}
+
+/* To its readers a list that is sorted is the same. */
+const struct krc_committed *krc_committed_at(const krc_committed_list *list, size_t i)
+{
+    if (list->is_unsorted) {
+        qsort(list->rows, list->count, sizeof *list->rows, compare_pointers);
+        ((krc_committed_list *)(uintptr_t)list)->is_unsorted = false;
     }
-    return low;
+    return i < list->count ? list->rows[i] : NULL;
 }
 
 const struct krc_committed *krc_committed_find(const krc_committed_list *list, const char *group,
                                                const char *topic, int32_t partition)
 {
     const struct krc_committed wanted = {.group = group, .topic = topic, .partition = partition};
-    const struct krc_committed *row = krc_committed_at(list, place_of(list, &wanted));
-    return row != NULL && krc_committed_compare(row, &wanted) == 0 ? row : NULL;
+    struct krc_committed *const *node = tfind(&wanted, &list->tree, compare_nodes);
+    return node == NULL ? NULL : *node;
 }
 
 /* Appends a string, and moves on behind it. */
@@ -126,20 +138,31 @@ static int leave_out(krc_committed_list *list, const char *topic, krc_error *err
     return list->left_out == NULL ? krc_fail_nomem(error, strlen(topic)) : KRC_OK;
 }
 
+/* 1: the tree has that partition already. */
+static int plant(krc_committed_list *list, struct krc_committed *row, krc_error *error)
+{
+    struct krc_committed *const *node = tsearch(row, &list->tree, compare_nodes);
+    if (node == NULL)
+        return krc_fail_nomem(error, sizeof *row);
+    return *node != row;
+}
+
 int krc_committed_add(krc_committed_list *list, const struct krc_committed *row, krc_error *error)
 {
     if (!krc_is_topic_name(row->topic, strlen(row->topic)))
         return leave_out(list, row->topic, error);
-    size_t at = place_of(list, row);
-    if (at < list->count && krc_committed_compare(list->rows[at], row) == 0)
-        return 1;
     KRC_TRY(grow(list, error));
     struct krc_committed *copy = krc_committed_copy(row);
     if (copy == NULL)
         return krc_fail_nomem(error, sizeof *row);
-    memmove(list->rows + at + 1, list->rows + at, (list->count - at) * sizeof *list->rows);
-    list->rows[at] = copy;
-    list->count++;
+    int rc = plant(list, copy, error);
+    if (rc != 0) {
+        free(copy);
+        return rc;
+    }
+    list->is_unsorted |=
+        list->count > 0 && krc_committed_compare(list->rows[list->count - 1], copy) > 0;
+    list->rows[list->count++] = copy;
     return KRC_OK;
 }
 
@@ -242,7 +265,7 @@ static int save_rows(struct krc_store *store, const krc_committed_list *list, co
                         "records would be written twice or left out; replay into another place",
                         path);
     for (size_t i = 0; i < list->count; i++)
-        KRC_TRY(save_row(store, list->rows[i], reason, now_ms, error));
+        KRC_TRY(save_row(store, krc_committed_at(list, i), reason, now_ms, error));
     return krc_store_commit(store, error);
 }
 

@@ -20,7 +20,8 @@ $(BUILD)/tests/fault/test_alloc: ALL_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,
                                                 -Wl,--wrap=strdup,--wrap=strndup
 
 # Bytes that are moved are counted.
-$(BUILD)/tests/trace/test_scale: ALL_LDFLAGS += -Wl,--wrap=memmove
+$(BUILD)/tests/trace/test_scale $(BUILD)/tests/store/test_committed: \
+    ALL_LDFLAGS += -Wl,--wrap=memmove
 
 # Each ends with "N passed, N failed", all of them together with the sum (scripts/tally).
 CHECKS := layers documented header $(if $(filter release,$(VARIANT)),hardening) unit model command \

@@ -245,6 +245,56 @@ START_TEST(csv_on_a_terminal)
 }
 END_TEST
 
+/* Lists that are kept in order may move all of themselves for each row. */
+static size_t moved;
+
+void *__wrap_memmove(void *to, const void *from, size_t len);
+void *__real_memmove(void *to, const void *from, size_t len);
+
+void *__wrap_memmove(void *to, const void *from, size_t len)
+{
+    moved += len;
+    return __real_memmove(to, from, len);
+}
+
+static char *many_rows(bool json, int count)
+{
+    char *text;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    for (int i = count; i > 0; i--)
+        fprintf(out, json ? "%s{\"topic\":\"t\",\"partition\":%d,\"offset\":%d}" : "%st,%d,%d\n",
+                !json ? "" : i == count ? "[" : ",", i, i);
+    fputs(json ? ",{\"topic\":\"t\",\"partition\":7,\"offset\":1}]" : "t,7,1\n", out);
+    ck_assert_int_eq(fclose(out), 0);
+    return text;
+}
+
+/* The last row of all comes a second time. */
+START_TEST(many_rows_are_moved_once)
+{
+    enum { COUNT = 50000 };
+    static const char *const where[] = {"line 50001, column 1", "entry 50001"};
+    char message[128];
+    for (int json = 0; json < 2; json++) {
+        char *text = many_rows(json, COUNT);
+        krc_committed_list *list = krc_committed_new();
+        moved = 0;
+        ck_assert_int_eq(krc_committed_parse(list, text, strlen(text), "g", &error),
+                         KRC_E_INVALID);
+        snprintf(message, sizeof message, "%s: partition 7 of topic \"t\" in group \"g\" comes a "
+                 "second time", where[json]);
+        ck_assert_str_eq(error.message, message);
+        for (int i = 1; i <= COUNT; i++)
+            ck_assert_int_eq(krc_committed_at(list, (size_t)i - 1)->partition, i);
+        ck_assert_ptr_null(krc_committed_at(list, COUNT));
+        ck_assert_uint_le(moved, COUNT * sizeof(void *));
+        krc_committed_free(list);
+        free(text);
+    }
+}
+END_TEST
+
 static int note_reset(void *arg, const char *group, const char *topic, int32_t partition,
                       const struct krc_store_reset *reset)
 {
@@ -319,7 +369,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        csv_is_read,
+        csv_is_read, many_rows_are_moved_once,
         csv_faults_are_placed,
         json_is_read,
         fields_are_quoted_as_kafka_does, texts_of_others, csv_on_a_terminal,
