@@ -1,7 +1,6 @@
 #include "cluster/describe.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/names.h"
@@ -13,15 +12,11 @@ enum { AT_A_TIME = 2000 };
 static void keep(struct krc_topic *topic, const struct krc_described_partition *from)
 {
     struct krc_topic_partition *p = krc_topic_partition(topic, from->index);
-    if (p == NULL || from->eligible_count < 0)
-        return;
-    int32_t *ids = realloc(p->eligible, ((size_t)from->eligible_count + 1) * sizeof *ids);
-    if (ids == NULL)
-        return; /* not known, then */
-    for (int32_t i = 0; i < from->eligible_count; i++)
-        ids[i] = from->eligible[i];
-    p->eligible = ids;
-    p->eligible_count = from->eligible_count;
+    const struct krc_replica_lists lists = {
+        .ids[KRC_ELIGIBLE] = from->eligible,
+        .counts = {KRC_LIST_KEPT, KRC_LIST_KEPT, KRC_LIST_KEPT, from->eligible_count}};
+    if (p != NULL && from->eligible_count >= 0)
+        krc_replicas_set(&topic->replicas, &p->replicas, &lists);
 }
 
 /* A page that does not lead on would be asked for again and again. */

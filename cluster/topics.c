@@ -20,7 +20,7 @@ static int compare_name(const char *name, struct krc_bytes other)
 /* Where it is, or would be. */
 static size_t find_place(const struct krc_topics *topics, struct krc_bytes name, bool *found)
 {
-    size_t low = 0, high = topics->count;
+    size_t low = 0, high = topics->sorted;
     *found = false;
     while (low < high && !*found) {
         size_t middle = low + (high - low) / 2;
@@ -70,45 +70,74 @@ static void sort_ids(struct krc_topics *topics)
 
 static void free_topic(struct krc_topic *topic)
 {
-    for (int32_t i = 0; i < topic->partition_count; i++) {
-        free(topic->partitions[i].replicas);
-        free(topic->partitions[i].eligible);
-    }
     free(topic->partitions);
-    free(topic->name);
+    krc_replicas_free(&topic->replicas);
     free(topic);
 }
 
-static struct krc_topic *add_topic(struct krc_topics *topics, struct krc_bytes name, size_t at)
+static bool make_room(struct krc_topics *topics)
 {
-    struct krc_topic **list = realloc(topics->list, (topics->count + 1) * sizeof *list);
+    size_t capacity = topics->capacity + topics->capacity / 2 + 8;
+    if (topics->count < topics->capacity)
+        return true;
+    struct krc_topic **list = realloc(topics->list, capacity * sizeof *list);
     if (list == NULL)
-        return NULL;
+        return false;
     topics->list = list;
-    struct krc_topic **by_id = realloc(topics->by_id, (topics->count + 1) * sizeof *by_id);
+    struct krc_topic **by_id = realloc(topics->by_id, capacity * sizeof *by_id);
     if (by_id == NULL)
-        return NULL;
+        return false;
     topics->by_id = by_id;
-    struct krc_topic *topic = calloc(1, sizeof *topic);
+    topics->capacity = capacity;
+    return true;
+}
+
+/* Behind all others. */
+static struct krc_topic *append_topic(struct krc_topics *topics, struct krc_bytes name)
+{
+    struct krc_topic *topic =
+        make_room(topics) ? calloc(1, sizeof *topic + name.len + 1) : NULL;
     if (topic == NULL)
         return NULL;
-    topic->name = strndup((const char *)name.data, name.len);
+    memcpy(topic->name, name.data, name.len);
     topic->error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR;
-    if (topic->name == NULL) {
-        free(topic);
-        return NULL;
-    }
-    memmove(&list[at + 1], &list[at], (topics->count - at) * sizeof *list);
-    list[at] = topic;
-    topics->count++;
+    topics->list[topics->count++] = topic;
     return topic;
 }
 
-static struct krc_topic *get_topic(struct krc_cluster *cluster, struct krc_bytes name)
+static int compare_topics(const void *left, const void *right)
+{
+    const struct krc_topic *const *a = left, *const *b = right;
+    return strcmp((*a)->name, (*b)->name);
+}
+
+/* Takes in those that were appended.  Of a name that an answer has more than once, one stays. */
+static void sort_names(struct krc_topics *topics)
+{
+    size_t kept = 0;
+    if (topics->sorted == topics->count)
+        return;
+    qsort(topics->list, topics->count, sizeof *topics->list, compare_topics);
+    for (size_t i = 0; i < topics->count; i++)
+        if (kept > 0 && strcmp(topics->list[kept - 1]->name, topics->list[i]->name) == 0)
+            free_topic(topics->list[i]);
+        else
+            topics->list[kept++] = topics->list[i];
+    topics->count = topics->sorted = kept;
+}
+
+/* The topic of that name, which is added where there is none. */
+static struct krc_topic *get_topic(struct krc_topics *topics, struct krc_bytes name)
 {
     bool found;
-    size_t at = find_place(&cluster->topics, name, &found);
-    return found ? cluster->topics.list[at] : add_topic(&cluster->topics, name, at);
+    size_t at = find_place(topics, name, &found);
+    struct krc_topic *topic = found ? topics->list[at] : append_topic(topics, name);
+    if (found || topic == NULL)
+        return topic;
+    memmove(&topics->list[at + 1], &topics->list[at], (topics->sorted - at) * sizeof topic);
+    topics->list[at] = topic;
+    topics->sorted++;
+    return topic;
 }
 
 bool krc_topic_name_is_good(struct krc_cluster *cluster, struct krc_bytes name)
@@ -128,7 +157,7 @@ bool krc_topic_name_is_good(struct krc_cluster *cluster, struct krc_bytes name)
 
 struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name)
 {
-    struct krc_topic *topic = get_topic(cluster, krc_bytes_of(name));
+    struct krc_topic *topic = get_topic(&cluster->topics, krc_bytes_of(name));
     if (topic != NULL && !topic->is_wanted) {
         topic->is_wanted = true;
         krc_metadata_want(cluster);
@@ -195,28 +224,32 @@ bool krc_metadata_leader(struct krc_cluster *cluster, struct krc_topic *topic, i
     return true;
 }
 
-static void copy_replicas(struct krc_topic_partition *p, const struct krc_metadata_partition *from)
+static void set_replicas(struct krc_topic *topic, struct krc_topic_partition *p,
+                         const struct krc_metadata_partition *from)
 {
-    int32_t counts[3] = {from->replica_count, from->in_sync_count, from->offline_count};
-    const int32_t *lists[3] = {from->replicas, from->in_sync, from->offline};
-    size_t all = 0;
-    for (int i = 0; i < 3; i++)
-        all += counts[i] > 0 ? (size_t)counts[i] : 0;
-    int32_t *ids = realloc(p->replicas, (all + 1) * sizeof *ids);
-    if (ids == NULL)
-        return; /* the old ones are kept */
-    int32_t *ends[3], *at = ids;
-    for (int i = 0; i < 3; i++) {
-        ends[i] = at;
-        for (int32_t k = 0; k < counts[i]; k++)
-            *at++ = lists[i][k];
+    const struct krc_replica_lists lists = {
+        .ids = {from->replicas, from->in_sync, from->offline},
+        .counts = {from->replica_count, from->in_sync_count, from->offline_count, KRC_LIST_KEPT}};
+    krc_replicas_set(&topic->replicas, &p->replicas, &lists);
+}
+
+/* Where most of their memory is of lists that were replaced. */
+static void squeeze_replicas(struct krc_topic *topic)
+{
+    struct krc_replicas squeezed = {0}, *old = &topic->replicas;
+    if (old->lost <= old->len / 2)
+        return;
+    squeezed.capacity = old->len - old->lost;
+    squeezed.words = malloc(squeezed.capacity * sizeof *squeezed.words);
+    if (squeezed.words == NULL)
+        return;
+    for (int32_t i = 0; i < topic->partition_count; i++) {
+        struct krc_replica_lists lists = krc_replicas_get(old, topic->partitions[i].replicas);
+        topic->partitions[i].replicas = 0;
+        krc_replicas_set(&squeezed, &topic->partitions[i].replicas, &lists);
     }
-    p->replicas = ends[0];
-    p->in_sync = ends[1];
-    p->offline = ends[2];
-    p->replica_count = counts[0] > 0 ? counts[0] : 0;
-    p->in_sync_count = counts[1] > 0 ? counts[1] : 0;
-    p->offline_count = counts[2] > 0 ? counts[2] : 0;
+    krc_replicas_free(old);
+    *old = squeezed;
 }
 
 static bool grow(struct krc_topic *topic, int32_t count)
@@ -228,8 +261,7 @@ static bool grow(struct krc_topic *topic, int32_t count)
     if (grown == NULL)
         return false;
     for (int32_t i = topic->partition_count; i < count; i++)
-        grown[i] = (struct krc_topic_partition){
-            .leader_id = -1, .leader_epoch = -1, .eligible_count = -1};
+        grown[i] = (struct krc_topic_partition){.leader_id = -1, .leader_epoch = -1};
     topic->partitions = grown;
     topic->partition_count = count;
     return true;
@@ -267,19 +299,40 @@ static void take_partition(struct krc_cluster *cluster, struct krc_topic *topic,
     if (p == NULL || (epoch >= 0 && epoch < p->leader_epoch))
         return;
     p->error_code = from->error_code;
-    copy_replicas(p, from);
+    set_replicas(topic, p, from);
     set_leader(p, from->leader_id, epoch);
     note_leaderless(cluster, topic, from->index, p);
 }
 
-/* Indexes count from 0 without a gap; an answer that says otherwise is not believed. */
-static int32_t count_partitions(const struct krc_metadata_topic *from)
+/* Indexes count from 0 without a gap; an answer that says otherwise is not believed.  -1: memory is
+ * short. */
+static int32_t count_partitions(const struct krc_metadata_topic *from, struct krc_arena *arena)
 {
     int32_t count = 0;
-    for (int32_t i = 0; i < from->partition_count; i++)
-        if (from->partitions[i].index >= count)
-            count = from->partitions[i].index + 1;
+    struct krc_metadata_partition p;
+    struct krc_wire_rows rows = from->rows;
+    while (krc_wire_next(&rows, &p, arena)) {
+        if (p.index >= count)
+            count = p.index < INT32_MAX ? p.index + 1 : INT32_MAX;
+        krc_arena_reset(arena);
+    }
+    if (rows.wire.rc != KRC_OK)
+        return -1;
     return count <= from->partition_count ? count : 0;
+}
+
+static void take_partitions(struct krc_cluster *cluster, struct krc_topic *topic,
+                            const struct krc_metadata_topic *from, struct krc_arena *arena)
+{
+    struct krc_metadata_partition p;
+    struct krc_wire_rows rows = from->rows;
+    while (krc_wire_next(&rows, &p, arena)) {
+        take_partition(cluster, topic, &p, rows.wire.version);
+        krc_arena_reset(arena);
+    }
+    if (rows.wire.rc != KRC_OK)
+        krc_metadata_refresh(cluster);
+    squeeze_replicas(topic);
 }
 
 /* A topic that was made again with fewer partitions. */
@@ -298,40 +351,63 @@ static void note_missing_partitions(struct krc_cluster *cluster, struct krc_topi
     }
 }
 
-static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_topic *from,
-                       int16_t version)
+/* NULL: it is none that somebody wants. */
+static struct krc_topic *topic_to_take(struct krc_cluster *cluster, struct krc_bytes name)
 {
-    bool all = cluster->topics.all_wanted;
-    if (from->name.data == NULL || !krc_topic_name_is_good(cluster, from->name))
-        return;
-    struct krc_topic *topic =
-        all ? get_topic(cluster, from->name) : krc_topic_find(cluster, from->name);
-    if (topic == NULL && all)
+    if (name.data == NULL || !krc_topic_name_is_good(cluster, name))
+        return NULL;
+    struct krc_topic *topic = krc_topic_find(cluster, name);
+    if (topic != NULL || !cluster->topics.all_wanted)
+        return topic;
+    topic = append_topic(&cluster->topics, name);
+    if (topic == NULL)
         krc_metadata_refresh(cluster); /* there was no memory for it */
+    return topic;
+}
+
+static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_topic *from,
+                       struct krc_arena *arena)
+{
+    struct krc_topic *topic = topic_to_take(cluster, from->name);
     if (topic == NULL)
         return;
     topic->error_code = from->error_code;
     topic->told = cluster->topics.generation + 1;
     if (from->error_code != 0)
         return;
-    int32_t count = count_partitions(from);
+    int32_t count = count_partitions(from, arena);
     topic->is_internal = from->is_internal;
-    if (krc_uuid_differs(&topic->id, &from->id)) {
+    if (count >= 0 && krc_uuid_differs(&topic->id, &from->id)) {
         note_missing_partitions(cluster, topic, count);
         forget_leaders(topic);
     }
-    if (!krc_uuid_is_zero(&from->id))
-        topic->id = from->id;
     bool is_news = !topic->is_known || count > topic->partition_count;
-    if (!grow(topic, count)) {
+    if (count < 0 || !grow(topic, count)) {
         topic->error_code = KRC_KAFKA_UNKNOWN_SERVER_ERROR; /* as if it were not told */
         return;
     }
+    if (!krc_uuid_is_zero(&from->id))
+        topic->id = from->id;
     cluster->topics.changes += is_news;
     topic->is_known = topic->is_known || count > 0;
     topic->missing = 0;
-    for (int32_t i = 0; i < from->partition_count && count > 0; i++)
-        take_partition(cluster, topic, &from->partitions[i], version);
+    if (count > 0)
+        take_partitions(cluster, topic, from, arena);
+}
+
+static void take_topics(struct krc_cluster *cluster, struct krc_wire_rows rows)
+{
+    struct krc_arena arena = {0};
+    struct krc_metadata_topic topic;
+    while (krc_wire_next(&rows, &topic, &arena)) {
+        take_topic(cluster, &topic, &arena);
+        krc_arena_reset(&arena);
+    }
+    if (rows.wire.rc != KRC_OK)
+        krc_metadata_refresh(cluster);
+    krc_arena_free(&arena);
+    sort_names(&cluster->topics);
+    sort_ids(&cluster->topics);
 }
 
 static void take_brokers(struct krc_cluster *cluster, const struct krc_metadata_response *from)
@@ -394,8 +470,7 @@ static void begin_anew(struct krc_cluster *cluster, const char *why)
     krc_nodes_forget(cluster, why);
 }
 
-static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata_response *from,
-                          int16_t version)
+static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata_response *from)
 {
     struct krc_topics *topics = &cluster->topics;
     bool waiting = false;
@@ -403,9 +478,7 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
     if (from->cluster_id.data != NULL)
         snprintf(cluster->cluster_id, sizeof cluster->cluster_id, "%.*s",
                  (int)from->cluster_id.len, (const char *)from->cluster_id.data);
-    for (int32_t i = 0; i < from->topic_count; i++)
-        take_topic(cluster, &from->topics[i], version);
-    sort_ids(topics);
+    take_topics(cluster, from->rows);
     for (size_t i = 0; i < topics->count; i++) {
         judge_untold(topics, topics->list[i]);
         note_missing(cluster, topics->list[i]);
@@ -442,7 +515,7 @@ static void answered(void *arg, const struct krc_answer *answer)
         return;
     }
     topics->unanswered_since_ms = -1;
-    take_metadata(cluster, response, answer->version);
+    take_metadata(cluster, response);
 }
 
 static int fill_names(struct krc_cluster *cluster, struct krc_metadata_request *request)

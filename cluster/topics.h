@@ -6,21 +6,20 @@
 
 #include "base/place.h"
 #include "cluster/backoff.h"
+#include "cluster/replicas.h"
 #include "protocol/api.h"
 
 struct krc_cluster;
 
+/* Of which there may be millions. */
 struct krc_topic_partition {
-    int16_t error_code;
+    struct krc_remote *remote; /* that is read; NULL */
+    void *reader;              /* whose it is, or was; NULL: nobody's */
     int32_t leader_id;    /* -1: none, or not known */
     int32_t leader_epoch; /* -1: not known */
-    int32_t *replicas, *in_sync, *offline; /* one allocation, at `replicas` */
-    int32_t replica_count, in_sync_count, offline_count;
-    int32_t *eligible;      /* leader replicas; known after krc_describe_leaders */
-    int32_t eligible_count; /* -1: not known */
-    struct krc_remote *remote; /* that is read; NULL */
-    bool is_told;              /* that nobody leads it */
-    void *reader;              /* whose it is, or was; NULL: nobody's */
+    uint32_t replicas;    /* number of its lists in the topic's */
+    int16_t error_code;
+    bool is_told;         /* that nobody leads it */
 };
 
 enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
@@ -30,7 +29,6 @@ enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
 enum { KRC_TOPIC_TRIES = 4 };
 
 struct krc_topic {
-    char *name;
     struct krc_uuid id;  /* all zero: unknown */
     int16_t error_code;  /* the newest metadata's; -1 (UNKNOWN_SERVER_ERROR) before any */
     bool is_known;       /* it was there in some metadata */
@@ -41,12 +39,15 @@ struct krc_topic {
     enum krc_cleanup cleanup;
     struct krc_topic_partition *partitions;
     int32_t partition_count;
+    struct krc_replicas replicas;
+    char name[];
 };
 
 struct krc_topics {
     struct krc_topic **list;  /* sorted by name */
     struct krc_topic **by_id; /* sorted by id; those that have one */
-    size_t count, id_count;
+    size_t count, capacity, id_count;
+    size_t sorted;            /* of `list`; those behind come from the answer that is being taken */
     bool all_wanted;          /* every topic of the cluster */
     bool refresh;             /* as soon as it may be */
     bool asking;

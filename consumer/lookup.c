@@ -45,6 +45,7 @@ static void describe_log(const struct krc_log_place *place, struct krc_partition
 static void describe(const struct krc_topic *topic, int32_t index, struct krc_partition *partition)
 {
     const struct krc_topic_partition *p = &topic->partitions[index];
+    struct krc_replica_lists lists = krc_replicas_get(&topic->replicas, p->replicas);
     *partition = (struct krc_partition){.topic = topic->name,
                                         .partition = index,
                                         .topic_id = topic->id,
@@ -52,14 +53,14 @@ static void describe(const struct krc_topic *topic, int32_t index, struct krc_pa
                                         .is_internal = topic->is_internal,
                                         .leader = p->leader_id,
                                         .leader_epoch = p->leader_epoch,
-                                        .replicas = p->replicas,
-                                        .in_sync = p->in_sync,
-                                        .offline = p->offline,
-                                        .replica_count = p->replica_count,
-                                        .in_sync_count = p->in_sync_count,
-                                        .offline_count = p->offline_count,
-                                        .eligible = p->eligible,
-                                        .eligible_count = p->eligible_count};
+                                        .replicas = lists.ids[KRC_REPLICAS],
+                                        .in_sync = lists.ids[KRC_IN_SYNC],
+                                        .offline = lists.ids[KRC_OFFLINE],
+                                        .replica_count = lists.counts[KRC_REPLICAS],
+                                        .in_sync_count = lists.counts[KRC_IN_SYNC],
+                                        .offline_count = lists.counts[KRC_OFFLINE],
+                                        .eligible = lists.ids[KRC_ELIGIBLE],
+                                        .eligible_count = lists.counts[KRC_ELIGIBLE]};
 }
 
 bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)

@@ -78,6 +78,19 @@ static bool is_refusal(enum krc_api_name api, struct krc_cursor body)
     return api == KRC_API_API_VERSIONS && krc_get_i16(&body) == KRC_KAFKA_UNSUPPORTED_VERSION;
 }
 
+/*
+ * What a response may take in memory: an entry of few bytes may need many there, and a response of
+ * such entries alone would multiply what receive.message.max.bytes allows.  Entries that brokers
+ * send take two or three times their bytes; those with the shortest names more, but there are few.
+ */
+enum { TIMES = 4, BESIDES = 1 << 20 };
+
+static size_t limit_of(const struct krc_arena *arena, size_t len)
+{
+    size_t limit = arena->total + TIMES * len + BESIDES;
+    return arena->limit != 0 && arena->limit < limit ? arena->limit : limit;
+}
+
 static int read_failed(const struct krc_wire *w, const struct krc_api_info *info,
                        const uint8_t *frame, size_t len, krc_error *error)
 {
@@ -85,6 +98,11 @@ static int read_failed(const struct krc_wire *w, const struct krc_api_info *info
         return krc_fail(error, w->rc,
                         "no memory for what a %s response of %zu bytes lists, beyond %zu bytes",
                         info->name, len, w->arena->total);
+    if (w->rc == KRC_E_TOO_LARGE)
+        return krc_fail(error, KRC_E_CORRUPT,
+                        "a %s response of %zu bytes lists what takes over %zu bytes of memory: "
+                        "the limit is %d times its size, which no broker needs",
+                        info->name, len, w->arena->limit, TIMES);
     return krc_fail(error, KRC_E_CORRUPT,
                     "a %s response of %zu bytes is not of version %d: its byte %td does not fit",
                     info->name, len, w->version, w->in.p - frame);
@@ -99,6 +117,8 @@ int krc_response_read(const uint8_t *frame, size_t len, enum krc_api_name api, i
                          .in = krc_cursor(frame, len),
                          .arena = arena};
     int32_t correlation_id;
+    size_t limit = arena->limit;
+    arena->limit = limit_of(arena, len);
     memset(response, 0, info->response_size);
     krc_wire_i32(&w, &correlation_id);
     if (api != KRC_API_API_VERSIONS)
@@ -108,7 +128,9 @@ int krc_response_read(const uint8_t *frame, size_t len, enum krc_api_name api, i
         w.flexible = false;
     }
     info->response(&w, response);
-    if (w.rc != KRC_OK || krc_left(&w.in) != 0)
-        return read_failed(&w, info, frame, len, error);
-    return KRC_OK;
+    int rc = w.rc == KRC_OK && krc_left(&w.in) == 0
+                 ? KRC_OK
+                 : read_failed(&w, info, frame, len, error);
+    arena->limit = limit;
+    return rc;
 }

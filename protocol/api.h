@@ -95,7 +95,7 @@ bool krc_response_correlation(const uint8_t *frame, size_t len, int32_t *correla
 
 /* Reads a response frame without its size into the API's response struct (zeroed first).  Views
  * lead into `frame`, arrays into `arena`.  KRC_E_CORRUPT: not what that version looks like; bytes
- * left behind the body are. */
+ * left behind the body are.  So is what takes many times its bytes in memory. */
 int krc_response_read(const uint8_t *frame, size_t len, enum krc_api_name api, int16_t version,
                       void *response, struct krc_arena *arena, krc_error *error) KRC_MUST_USE;
 

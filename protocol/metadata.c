@@ -104,8 +104,8 @@ static void topic(struct krc_wire *w, void *element)
     if (w->version >= 10)
         krc_wire_uuid(w, &t->id);
     krc_wire_bool(w, &t->is_internal);
-    krc_wire_array(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
-                   partition);
+    krc_wire_rows(w, &t->partitions, &t->partition_count, sizeof *t->partitions, PARTITION_LEAST,
+                  partition, &t->rows);
     krc_wire_i32_since(w, 8, &t->authorized_operations, OPERATIONS_NOT_ASKED);
     krc_wire_tags(w);
 }
@@ -135,7 +135,7 @@ void krc_metadata_response(struct krc_wire *w, void *response)
     krc_wire_array(w, &r->brokers, &r->broker_count, sizeof *r->brokers, BROKER_LEAST, broker);
     krc_wire_nullable_string(w, &r->cluster_id);
     krc_wire_i32(w, &r->controller_id);
-    krc_wire_array(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, topic);
+    krc_wire_rows(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, topic, &r->rows);
     cluster_operations(w, &r->cluster_authorized_operations);
     if (w->version >= 13)
         krc_wire_i16(w, &r->error_code);

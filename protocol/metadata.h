@@ -38,8 +38,9 @@ struct krc_metadata_topic {
     struct krc_bytes name; /* nullable v12+ */
     struct krc_uuid id;    /* v10+, else zero */
     bool is_internal;
-    struct krc_metadata_partition *partitions;
+    struct krc_metadata_partition *partitions; /* writing */
     int32_t partition_count;
+    struct krc_wire_rows rows; /* reading: of partitions */
     int32_t authorized_operations; /* v8+ */
 };
 
@@ -49,8 +50,9 @@ struct krc_metadata_response {
     int32_t broker_count;
     struct krc_bytes cluster_id; /* nullable */
     int32_t controller_id;
-    struct krc_metadata_topic *topics;
+    struct krc_metadata_topic *topics; /* writing */
     int32_t topic_count;
+    struct krc_wire_rows rows; /* reading: of topics */
     int32_t cluster_authorized_operations; /* v8-10 */
     int16_t error_code;                    /* v13+ */
 };

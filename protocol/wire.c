@@ -233,6 +233,18 @@ int32_t krc_wire_count_of_one(struct krc_wire *w, size_t least)
     return count;
 }
 
+static void *take_memory(struct krc_wire *w, size_t count, size_t size)
+{
+    enum { ROUNDED_UP = 16 };
+    const struct krc_arena *arena = w->arena;
+    void *memory = count > SIZE_MAX / 2 / size ? NULL : krc_arena_take(w->arena, count * size);
+    if (memory == NULL)
+        fail(w, arena->limit != 0 && count * size + ROUNDED_UP > arena->limit - arena->total
+                    ? KRC_E_TOO_LARGE
+                    : KRC_E_NOMEM);
+    return memory;
+}
+
 static void array(struct krc_wire *w, void *list, int32_t *count, size_t size, size_t least,
                   krc_wire_fn *element, bool nullable)
 {
@@ -241,12 +253,10 @@ static void array(struct krc_wire *w, void *list, int32_t *count, size_t size, s
     if (w->writing) {
         memcpy(&elements, list, sizeof elements);
     } else {
-        if (*count > 0 && (size_t)*count <= SIZE_MAX / size)
-            elements = krc_arena_take(w->arena, (size_t)*count * size);
-        if (*count > 0 && elements == NULL) {
-            fail(w, KRC_E_NOMEM);
+        if (*count > 0)
+            elements = take_memory(w, (size_t)*count, size);
+        if (elements == NULL && *count > 0)
             *count = 0;
-        }
         memcpy(list, &elements, sizeof elements);
     }
     for (int32_t i = 0; i < *count && w->rc == KRC_OK; i++)
@@ -263,6 +273,44 @@ void krc_wire_nullable_array(struct krc_wire *w, void *list, int32_t *count, siz
                              size_t least, krc_wire_fn *element)
 {
     array(w, list, count, size, least, element, true);
+}
+
+/* Each is read into the memory of the one before. */
+static void check_rows(struct krc_wire *w, struct krc_wire_rows rows)
+{
+    struct krc_arena scratch = {.limit = w->arena->limit};
+    void *element = rows.left == 0 ? NULL : take_memory(w, 1, rows.size);
+    while (element != NULL && krc_wire_next(&rows, element, &scratch))
+        krc_arena_reset(&scratch);
+    if (element != NULL) {
+        w->rc = rows.wire.rc;
+        w->in = rows.wire.in;
+    }
+    krc_arena_free(&scratch);
+}
+
+void krc_wire_rows(struct krc_wire *w, void *list, int32_t *count, size_t size, size_t least,
+                   krc_wire_fn *element, struct krc_wire_rows *rows)
+{
+    if (w->writing) {
+        array(w, list, count, size, least, element, false);
+        return;
+    }
+    count_of(w, count, least, false);
+    *rows = (struct krc_wire_rows){
+        .wire = *w, .left = *count, .size = size, .element = element};
+    check_rows(w, *rows);
+}
+
+bool krc_wire_next(struct krc_wire_rows *rows, void *element, struct krc_arena *arena)
+{
+    struct krc_wire *w = &rows->wire;
+    if (rows->left == 0 || w->rc != KRC_OK)
+        return false;
+    rows->left--;
+    w->arena = arena;
+    rows->element(w, memset(element, 0, rows->size));
+    return w->rc == KRC_OK;
 }
 
 static void i32_element(struct krc_wire *w, void *element)

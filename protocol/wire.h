@@ -30,7 +30,7 @@ struct krc_wire {
     bool flexible;
     int16_t version;
     int rc; /* KRC_OK, KRC_E_CORRUPT (reading), KRC_E_INVALID (writing: what the version cannot
-               carry), KRC_E_NOMEM */
+               carry), KRC_E_NOMEM, KRC_E_TOO_LARGE (over the arena's limit) */
     struct krc_cursor in;    /* reading */
     struct krc_arena *arena; /* reading */
     struct krc_buffer *out;  /* writing */
@@ -69,6 +69,25 @@ void krc_wire_i32_array(struct krc_wire *w, int32_t **list, int32_t *count);
 void krc_wire_nullable_i32_array(struct krc_wire *w, int32_t **list, int32_t *count);
 void krc_wire_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count);
 void krc_wire_nullable_string_array(struct krc_wire *w, struct krc_bytes **list, int32_t *count);
+
+/*
+ * The same for an array that may be long, and is only walked: reading checks all of it, takes
+ * nothing from the arena, leaves the list NULL, and remembers in `rows` where the elements are.
+ * Writing takes them from the list.
+ */
+struct krc_wire_rows {
+    struct krc_wire wire;
+    int32_t left;
+    size_t size;
+    krc_wire_fn *element;
+};
+void krc_wire_rows(struct krc_wire *w, void *list, int32_t *count, size_t size, size_t least,
+                   krc_wire_fn *element, struct krc_wire_rows *rows);
+
+/* Reads the next element; its own arrays are taken from `arena`, which the caller resets when it is
+ * done with the element.  False: that was the last, or memory is short (rows->wire.rc).  A copy of
+ * the rows is another walk. */
+bool krc_wire_next(struct krc_wire_rows *rows, void *element, struct krc_arena *arena);
 
 /* An array's count alone, where its elements are described one by one. */
 void krc_wire_count(struct krc_wire *w, int32_t *count, size_t least);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "protocol/api.h"
+#include "tests/support/rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -71,15 +72,23 @@ static void write_body(const struct pick *pick, void *message, struct krc_buffer
     must(w.rc == KRC_OK);
 }
 
+static void load_rows(const struct pick *pick, void *message, struct krc_arena *lists)
+{
+    if (pick->response)
+        rows_load(pick->api, message, lists);
+}
+
 static void check_body(const struct pick *pick, struct krc_bytes bytes)
 {
-    struct krc_arena arena = {.limit = LIMIT}, arena_again = {.limit = LIMIT};
+    struct krc_arena arena = {.limit = LIMIT}, arena_again = {.limit = LIMIT}, lists = {0};
     struct krc_buffer out = {0}, out_again = {0};
     void *message = read_body(pick, bytes, &arena);
     if (message != NULL) {
+        load_rows(pick, message, &lists);
         write_body(pick, message, &out);
         message = read_body(pick, (struct krc_bytes){out.data, out.len}, &arena_again);
         must(message != NULL);
+        load_rows(pick, message, &lists);
         write_body(pick, message, &out_again);
         must(out.len == out_again.len && memcmp(out.data, out_again.data, out.len) == 0);
     }
@@ -87,6 +96,7 @@ static void check_body(const struct pick *pick, struct krc_bytes bytes)
     krc_buffer_free(&out_again);
     krc_arena_free(&arena);
     krc_arena_free(&arena_again);
+    krc_arena_free(&lists);
 }
 
 /* The whole frame, which is refused where the body is, or where it goes on behind it. */

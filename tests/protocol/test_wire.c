@@ -279,9 +279,92 @@ START_TEST(memory_has_a_limit)
         KRC_OK); /* two topics without partitions */
     ck_assert_int_eq(RESPONSE(LIST_OFFSETS, 1, &r, 0, 0, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0,
                               0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-                     KRC_E_NOMEM);
+                     KRC_E_CORRUPT);
+    ck_assert_str_eq(error.message, "a ListOffsets response of 26 bytes lists what takes over 64 "
+                                    "bytes of memory: the limit is 4 times its size, which no "
+                                    "broker needs");
     ck_assert_int_eq(r.topic_count, 0);
     arena.limit = 0;
+}
+END_TEST
+
+static void append(struct krc_buffer *frame, const void *bytes, size_t len)
+{
+    ck_assert_int_eq(krc_buffer_append(frame, bytes, len, NULL), KRC_OK);
+}
+
+/* An answer of `count` times the same entry behind a head, read; its arena is not reset. */
+static int read_many(enum krc_api_name api, int16_t version, void *response, const void *head,
+                     size_t head_len, const void *entry, size_t entry_len, int count,
+                     const void *tail, size_t tail_len)
+{
+    static struct krc_buffer frame;
+    frame.len = 0;
+    append(&frame, head, head_len);
+    for (int i = 0; i < count; i++)
+        append(&frame, entry, entry_len);
+    append(&frame, tail, tail_len);
+    krc_arena_reset(&arena);
+    return krc_response_read(frame.data, frame.len, api, version, response, &arena, &error);
+}
+
+/* Groups that are three bytes, and 64 in memory; and such as brokers list. */
+START_TEST(entries_of_few_bytes_are_refused_in_great_numbers)
+{
+    struct krc_list_groups_response r;
+    static const uint8_t head[] = {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xc1, 0x9a, 0x0c};
+    static const uint8_t small[] = {1, 1, 0};
+    static const uint8_t usual[] = "\x0bmy-group-7\x09""consumer";
+    ck_assert_int_eq(read_many(KRC_API_LIST_GROUPS, 3, &r, head, sizeof head, small, sizeof small,
+                               200000, "", 1),
+                     KRC_E_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(error.message, "a ListGroups response of 600015 bytes lists what "
+                                                "takes over 3448636 bytes of memory"));
+    ck_assert_uint_le(arena.total, 4 * 600015 + (1 << 20));
+    ck_assert_int_eq(read_many(KRC_API_LIST_GROUPS, 3, &r, head, sizeof head, usual, sizeof usual,
+                               200000, "", 1),
+                     KRC_OK);
+    ck_assert_int_eq(r.group_count, 200000);
+    ck_assert_int_eq(arena.limit, 0);
+    krc_arena_free(&arena);
+}
+END_TEST
+
+/* Metadata is checked, and then walked. */
+START_TEST(partitions_of_metadata_take_no_memory)
+{
+    struct krc_metadata_response r;
+    struct krc_metadata_topic topic;
+    struct krc_metadata_partition p;
+    struct krc_arena mine = {0};
+    static const uint8_t head[] = {0, 0, 0, 1, 0,  0, 0, 0, 0, 1, 0, 0, 0, 0, 1,   2,
+                                   0, 0, 2, 't', 0, 0xc1, 0x9a, 0x0c};
+    static const uint8_t one[] = {0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 2,
+                                  3, 0, 0, 0, 1, 0, 0, 0, 2, 2, 0, 0, 0, 2, 1, 0};
+    static const uint8_t tail[] = {0, 0, 0, 5, 0, 0, 0, 0, 9, 0};
+    ck_assert_int_eq(read_many(KRC_API_METADATA, 9, &r, head, sizeof head, one, sizeof one, 200000,
+                               tail, sizeof tail),
+                     KRC_OK);
+    ck_assert_uint_le(arena.total, 1024);
+    ck_assert_int_eq(r.cluster_authorized_operations, 9);
+    ck_assert(krc_wire_next(&r.rows, &topic, &mine));
+    ck_assert_int_eq(topic.partition_count, 200000);
+    ck_assert_int_eq(topic.authorized_operations, 5);
+    for (int round = 0; round < 2; round++) {
+        struct krc_wire_rows rows = topic.rows;
+        for (int i = 0; i < 200000; i++) {
+            ck_assert(krc_wire_next(&rows, &p, &mine));
+            ck_assert_int_eq(p.index, 7);
+            ck_assert_int_eq(p.replicas[1], 2);
+            ck_assert_int_eq(p.in_sync[0], 2);
+            ck_assert_int_eq(p.offline_count, 0);
+            krc_arena_reset(&mine);
+        }
+        ck_assert(!krc_wire_next(&rows, &p, &mine));
+    }
+    ck_assert(!krc_wire_next(&r.rows, &topic, &mine));
+    krc_arena_free(&mine);
+    krc_arena_free(&arena);
 }
 END_TEST
 
@@ -369,6 +452,8 @@ int main(void)
         no_assignment_is_not_an_empty_one,
         an_error_says_which_response_and_where,
         memory_has_a_limit,
+        entries_of_few_bytes_are_refused_in_great_numbers,
+        partitions_of_metadata_take_no_memory,
         what_a_version_cannot_carry_is_not_written,
         a_request_without_a_client_id,
         an_epoch_without_a_member_is_none,

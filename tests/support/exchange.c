@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "tests/support/frames.h"
+#include "tests/support/rows.h"
 
 enum { SIZE = 4 };
 
@@ -26,6 +27,7 @@ static int read_response(const struct exchange *x, const uint8_t *frame, size_t 
     if (rc == KRC_OK) {
         ck_assert(krc_response_correlation(frame, len, &correlation_id));
         ck_assert_int_eq(correlation_id, EXCHANGE_ID);
+        rows_load(x->api, *message, arena);
     }
     return rc;
 }

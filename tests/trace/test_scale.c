@@ -144,11 +144,102 @@ START_TEST(a_hundred_thousand_partitions_are_closed)
 }
 END_TEST
 
+/* ---- What is kept of metadata --------------------------------------------------------------- */
+
+static int32_t replication;
+
+static void add_replicas(enum krc_api_name api, void *response)
+{
+    static int32_t ids[] = {1, 2, 3};
+    struct krc_metadata_response *r = response;
+    add_partitions(api, response);
+    for (int32_t i = 0; api == KRC_API_METADATA && i < PARTITIONS; i++) {
+        struct krc_metadata_partition *told = &r->topics[0].partitions[i];
+        told->replicas = told->in_sync = ids;
+        told->replica_count = replication;
+        told->in_sync_count = i % 2 + 1;
+    }
+}
+
+static void check_replicas(const struct krc_topic *topic, int32_t index)
+{
+    struct krc_replica_lists lists =
+        krc_replicas_get(&topic->replicas, topic->partitions[index].replicas);
+    ck_assert_int_eq(lists.counts[KRC_REPLICAS], replication);
+    ck_assert_int_eq(lists.counts[KRC_IN_SYNC], index % 2 + 1);
+    ck_assert_int_eq(lists.counts[KRC_OFFLINE], 0);
+    ck_assert_int_eq(lists.counts[KRC_ELIGIBLE], KRC_LIST_UNKNOWN);
+    ck_assert_int_eq(lists.ids[KRC_REPLICAS][replication - 1], replication);
+    ck_assert_int_eq(lists.ids[KRC_IN_SYNC][index % 2], index % 2 + 1);
+}
+
+/* However often they change. */
+START_TEST(partitions_take_little_more_than_their_answer)
+{
+    size_t before = in_use();
+    world.edit = add_replicas;
+    sim.is_quiet = true;
+    sim_start("n1");
+    struct krc_topic *topic = krc_topic_want(&sim.cluster, "t");
+    for (int round = 0; round < 8; round++) {
+        replication = 2 + round % 2;
+        krc_metadata_refresh(&sim.cluster);
+        sim_run(2000);
+        krc_arena_free(&world.arena);
+        ck_assert_int_eq(topic->partition_count, PARTITIONS);
+        ck_assert_uint_le(in_use() - before, (size_t)PARTITIONS * 120);
+        check_replicas(topic, 0);
+        check_replicas(topic, PARTITIONS - 1);
+    }
+}
+END_TEST
+
+enum { TOPICS = 20000 };
+
+/* The last name first, and each twice. */
+static void add_topics(enum krc_api_name api, void *response)
+{
+    static char names[TOPICS][16];
+    struct krc_metadata_response *r = response;
+    if (api != KRC_API_METADATA)
+        return;
+    r->topics = krc_arena_take(&world.arena, TOPICS * 2 * sizeof *r->topics);
+    ck_assert_ptr_nonnull(r->topics);
+    for (r->topic_count = 0; r->topic_count < TOPICS * 2; r->topic_count++) {
+        int i = TOPICS - 1 - r->topic_count / 2;
+        snprintf(names[i], sizeof names[i], "t%05d", i);
+        r->topics[r->topic_count].name = build_text(names[i]);
+    }
+}
+
+START_TEST(twenty_thousand_topics_are_sorted_once)
+{
+    char name[16];
+    world.edit = add_topics;
+    sim.is_quiet = true;
+    sim_start("n1");
+    sim.cluster.topics.all_wanted = true;
+    for (int round = 0; round < 2; round++) {
+        moved = 0;
+        krc_metadata_refresh(&sim.cluster);
+        sim_run(2000);
+        ck_assert_uint_eq(sim.cluster.topics.count, TOPICS);
+        ck_assert_uint_le(moved, TOPICS * 64);
+        for (int i = 0; i < TOPICS; i++) {
+            snprintf(name, sizeof name, "t%05d", i);
+            ck_assert_str_eq(sim.cluster.topics.list[i]->name, name);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         a_hundred_thousand_brokers,
         a_hundred_thousand_partitions_are_closed,
+        partitions_take_little_more_than_their_answer,
+        twenty_thousand_topics_are_sorted_once,
     };
     return run_tests("scale", tests, sizeof tests / sizeof *tests, begin, close_readers);
 }
