@@ -37,8 +37,10 @@ void *krc_arena_take(struct krc_arena *arena, size_t size)
     if (size > SIZE_MAX / 4)
         return NULL;
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (arena->limit != 0 && arena->total + size > arena->limit)
+    if (arena->limit != 0 && arena->total + size > arena->limit) {
+        arena->is_over = true;
         return NULL;
+    }
     struct krc_arena_block *block = arena->blocks;
     if (block == NULL || size > block->capacity - arena->used)
         block = add_block(arena, size);
@@ -70,6 +72,7 @@ void krc_arena_reset(struct krc_arena *arena)
         arena->blocks = NULL;
     }
     arena->used = arena->total = 0;
+    arena->is_over = false;
 }
 
 void krc_arena_free(struct krc_arena *arena)

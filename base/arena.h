@@ -4,6 +4,7 @@
 #ifndef KRC_BASE_ARENA_H
 #define KRC_BASE_ARENA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct krc_arena {
@@ -11,6 +12,7 @@ struct krc_arena {
     size_t used;                    /* bytes taken in the newest */
     size_t limit;                   /* for `total`; 0: none */
     size_t total;                   /* bytes taken since the last reset */
+    bool is_over;                   /* something was refused since then, for it is over the limit */
 };
 
 /* Zeroed, aligned for any type; NULL: out of memory, or over the limit. */

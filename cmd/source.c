@@ -393,8 +393,7 @@ struct listing {
     const struct cmd_source *source;
     krc *handle;
     const char *where; /* "the log folders have", "the cluster has" */
-    struct krc_partition *wanted;
-    size_t wanted_count;
+    size_t at;         /* where is_there looks first */
     struct krc_replay_partition *list;
     size_t count;
     bool failed;
@@ -411,65 +410,101 @@ static bool is_wanted(const struct cmd_source *source, const struct krc_partitio
             strcmp(krc_config_get(source->config, "exclude.internal.topics"), "false") == 0);
 }
 
-static int find_wanted(struct listing *listing, krc_error *error)
+bool cmd_source_next(const struct cmd_source *source, const krc *handle, size_t *at,
+                     struct krc_partition *partition)
 {
-    struct krc_partition partition;
-    size_t count = 0;
-    while (krc_source_partition(listing->handle, count, &partition))
-        count++;
-    listing->wanted = calloc(count + 1, sizeof *listing->wanted);
-    listing->list = calloc(count + 1, sizeof *listing->list);
-    if (listing->wanted == NULL || listing->list == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    for (size_t i = 0; krc_source_partition(listing->handle, i, &partition); i++)
-        if (is_wanted(listing->source, &partition))
-            listing->wanted[listing->wanted_count++] = partition;
-    return KRC_OK;
+    while (krc_source_partition(handle, *at, partition)) {
+        ++*at;
+        if (is_wanted(source, partition))
+            return true;
+    }
+    return false;
 }
 
-/* Looks up where each partition starts and stops.  One of which that cannot be said is left out. */
-static int resolve(struct listing *listing, krc_error *error)
+static bool find(const struct listing *listing, size_t *at, const char *topic, int32_t number,
+                 struct krc_partition *partition)
+{
+    while (cmd_source_next(listing->source, listing->handle, at, partition))
+        if (partition->partition == number && strcmp(partition->topic, topic) == 0)
+            return true;
+    return false;
+}
+
+/* Where each partition starts and stops has to be looked up. */
+static int ask(struct listing *listing, struct cmd_asked *asked, struct krc_partition *partition,
+               size_t wanted, struct krc_offset_query *queries, krc_error *error)
 {
     const struct cmd_source *source = listing->source;
-    struct krc_offset_query *queries =
-        calloc(listing->wanted_count * CMD_QUERIES_MOST + 1, sizeof *queries), *next = queries;
-    struct cmd_asked asked = {.next = &next};
-    if (queries == NULL)
-        return cmd_error(error, KRC_E_NOMEM, "out of memory");
-    asked.read_uncommitted =
-        strcmp(krc_config_get(source->config, "isolation.level"), "read_uncommitted") == 0;
-    for (size_t i = 0; i < listing->wanted_count; i++) {
-        asked.partition = &listing->wanted[i];
-        cmd_ask_from(&source->from, &asked);
-        cmd_ask_until(&source->until, &asked);
+    for (size_t at = 0; listing->count < wanted &&
+                        cmd_source_next(source, listing->handle, &at, partition);) {
+        listing->list[listing->count++] = (struct krc_replay_partition){
+            .topic = partition->topic, .partition = partition->partition};
+        cmd_ask_from(&source->from, asked);
+        cmd_ask_until(&source->until, asked);
     }
-    int rc = krc_list_offsets(listing->handle, queries, (size_t)(next - queries), error);
-    next = queries;
-    for (size_t i = 0; rc == KRC_OK && i < listing->wanted_count; i++) {
+    return krc_list_offsets(listing->handle, queries, (size_t)(*asked->next - queries), error);
+}
+
+/* One of which that cannot be said is left out. */
+static void take_answers(struct listing *listing, struct cmd_asked *asked,
+                         struct krc_partition *partition)
+{
+    size_t count = listing->count, at = 0;
+    listing->count = 0;
+    for (size_t i = 0; i < count; i++) {
         struct krc_replay_partition *slot = &listing->list[listing->count];
         krc_error failure;
-        asked.partition = &listing->wanted[i];
-        *slot = (struct krc_replay_partition){.topic = asked.partition->topic,
-                                              .partition = asked.partition->partition};
-        int from_rc = cmd_resolve_from(&source->from, &asked, &slot->start, &failure);
-        int until_rc = cmd_resolve_until(&source->until, &asked, &slot->until, &failure);
+        *slot = listing->list[i];
+        if (!find(listing, &at, slot->topic, slot->partition, partition))
+            return;
+        int from_rc = cmd_resolve_from(&listing->source->from, asked, &slot->start, &failure);
+        int until_rc = cmd_resolve_until(&listing->source->until, asked, &slot->until, &failure);
         bool good = from_rc == KRC_OK && until_rc == KRC_OK;
         listing->count += good;
         listing->failed |= !good;
         if (!good)
             cmd_fail(&failure);
     }
+}
+
+static int resolve(struct listing *listing, size_t wanted, krc_error *error)
+{
+    const char *isolation = krc_config_get(listing->source->config, "isolation.level");
+    struct krc_offset_query *queries =
+        calloc(wanted * CMD_QUERIES_MOST + 1, sizeof *queries), *next = queries;
+    struct krc_partition partition; /* that is asked about */
+    struct cmd_asked asked = {.partition = &partition,
+                              .next = &next,
+                              .read_uncommitted = strcmp(isolation, "read_uncommitted") == 0};
+    listing->list = calloc(wanted + 1, sizeof *listing->list);
+    if (queries == NULL || listing->list == NULL) {
+        free(queries);
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    }
+    int rc = ask(listing, &asked, &partition, wanted, queries, error);
+    next = queries;
+    if (rc == KRC_OK)
+        take_answers(listing, &asked, &partition);
     free(queries);
     return rc;
+}
+
+/* Most often it is the one behind that which was found last. */
+static bool is_there(struct listing *listing, const char *topic, int32_t number)
+{
+    struct krc_partition partition;
+    if (find(listing, &listing->at, topic, number, &partition))
+        return true;
+    listing->at = 0;
+    return find(listing, &listing->at, topic, number, &partition);
 }
 
 /* Ends the walk at the first partition that is named and is nowhere: "0-7" may be most of them. */
 static int tell_if_missing(void *arg, const char *topic, int32_t number)
 {
     struct listing *listing = arg;
-    for (size_t i = 0; i < listing->wanted_count; i++)
-        if (listing->wanted[i].partition == number && strcmp(listing->wanted[i].topic, topic) == 0)
-            return 0;
+    if (is_there(listing, topic, number))
+        return 0;
     listing->failed = true;
     cmd_say("%s no partition %s-%" PRId32 "", listing->where, topic, number);
     return 1;
@@ -481,26 +516,39 @@ static bool may_come(const struct listing *listing, size_t i)
     return listing->source->follows && cmd_selected_topic(&listing->source->selection, i)[0] == '^';
 }
 
-/* What is asked for and is nowhere does not keep the others from being read. */
-static void tell_missing(struct listing *listing)
+static void tell_missing_topic(struct listing *listing, size_t i)
+{
+    const char *topic = cmd_selected_topic(&listing->source->selection, i);
+    listing->failed = true;
+    cmd_say("%s no such partition of topic %s%s", listing->where, topic,
+            topic[0] == '^' && cmd_source_is_cluster(listing->source)
+                ? " (internal ones match with -X exclude.internal.topics=false)"
+                : "");
+}
+
+/* Counts what is selected.  What is asked for and is nowhere does not keep the others from being
+ * read. */
+static int count_wanted(struct listing *listing, size_t *count, krc_error *error)
 {
     const struct cmd_selection *selection = &listing->source->selection;
-    for (size_t i = 0; i < selection->count; i++) {
-        bool found = may_come(listing, i);
-        for (size_t n = 0; !found && n < listing->wanted_count; n++)
-            found = cmd_selects_by(selection, i, listing->wanted[n].topic,
-                                   listing->wanted[n].partition);
-        if (found)
-            continue;
-        listing->failed = true;
-        const char *topic = cmd_selected_topic(selection, i);
-        cmd_say("%s no such partition of topic %s%s", listing->where, topic,
-                topic[0] == '^' && cmd_source_is_cluster(listing->source)
-                    ? " (internal ones match with -X exclude.internal.topics=false)"
-                    : "");
+    struct krc_partition partition;
+    bool *found = calloc(selection->count + 1, sizeof *found);
+    if (found == NULL)
+        return cmd_error(error, KRC_E_NOMEM, "out of memory");
+    *count = 0;
+    for (size_t at = 0; cmd_source_next(listing->source, listing->handle, &at, &partition);) {
+        ++*count;
+        for (size_t i = 0; i < selection->count; i++)
+            found[i] |= !found[i] && cmd_selects_by(selection, i, partition.topic,
+                                                    partition.partition);
     }
+    for (size_t i = 0; i < selection->count; i++)
+        if (!found[i] && !may_come(listing, i))
+            tell_missing_topic(listing, i);
+    free(found);
     if (!listing->failed)
         cmd_each_named(selection, tell_if_missing, listing);
+    return KRC_OK;
 }
 
 /* Regular expressions need all topics' names. */
@@ -526,30 +574,48 @@ static int load_topics(const struct cmd_source *source, krc *handle, krc_error *
     return rc;
 }
 
+static int load(struct listing *listing, size_t *count, krc_error *error)
+{
+    const struct cmd_source *source = listing->source;
+    *count = 0;
+    listing->where = cmd_source_is_cluster(source) ? "the cluster has" : "the log folders have";
+    int rc = load_topics(source, listing->handle, error);
+    return rc == KRC_OK ? count_wanted(listing, count, error) : rc;
+}
+
+static int refuse_none(const struct listing *listing, size_t count, krc_error *error)
+{
+    const struct cmd_source *source = listing->source;
+    bool may_wait = source->follows && cmd_selects_more(&source->selection);
+    if (count > 0 || listing->failed || may_wait)
+        return KRC_OK;
+    return cmd_error(error, KRC_E_NOT_FOUND,
+                     "%s no such partition (topics named __* are read only where -t names them)",
+                     listing->where);
+}
+
+int cmd_source_load(const struct cmd_source *source, krc *handle, size_t *count, bool *failed,
+                    krc_error *error)
+{
+    struct listing listing = {.source = source, .handle = handle};
+    int rc = load(&listing, count, error);
+    cmd_tell_notes(handle, source->quiet);
+    *failed = listing.failed;
+    return rc == KRC_OK ? refuse_none(&listing, *count, error) : rc;
+}
+
 int cmd_source_partitions(const struct cmd_source *source, krc *handle,
                           struct krc_replay_partition **list, size_t *count, bool *failed,
                           krc_error *error)
 {
-    struct listing listing = {
-        .source = source,
-        .handle = handle,
-        .where = cmd_source_is_cluster(source) ? "the cluster has" : "the log folders have"};
-    int rc = load_topics(source, handle, error);
+    struct listing listing = {.source = source, .handle = handle};
+    size_t wanted;
+    int rc = load(&listing, &wanted, error);
     if (rc == KRC_OK)
-        rc = find_wanted(&listing, error);
-    if (rc == KRC_OK) {
-        tell_missing(&listing);
-        rc = resolve(&listing, error);
-    }
+        rc = resolve(&listing, wanted, error);
     cmd_tell_notes(handle, source->quiet);
-    free(listing.wanted);
     *list = listing.list;
     *count = listing.count;
     *failed = listing.failed;
-    bool may_wait = source->follows && cmd_selects_more(&source->selection);
-    if (rc == KRC_OK && listing.wanted_count == 0 && !listing.failed && !may_wait)
-        return cmd_error(error, KRC_E_NOT_FOUND,
-                         "%s no such partition (topics named __* are read only where -t names "
-                         "them)", listing.where);
-    return rc;
+    return rc == KRC_OK ? refuse_none(&listing, wanted, error) : rc;
 }

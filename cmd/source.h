@@ -100,6 +100,16 @@ int cmd_source_check_join(const struct cmd_source *source, const char *command, 
 /* Says what went wrong, as cmd_fail; of what --timeout-ms has ended (`gave_up`), this first. */
 int cmd_fail_in_time(const struct cmd_source *source, bool gave_up, const krc_error *error);
 
+/* Learns what the source has, and counts the partitions that are selected.  What is named and is
+ * nowhere is told, and `*failed` is set.  KRC_E_NOT_FOUND: none is left. */
+int cmd_source_load(const struct cmd_source *source, krc *handle, size_t *count, bool *failed,
+                    krc_error *error) KRC_MUST_USE;
+
+/* The next of them, from the source's partition `*at` on, which moves behind it.  While the source
+ * waits more may come, each at its place; none goes. */
+bool cmd_source_next(const struct cmd_source *source, const krc *handle, size_t *at,
+                     struct krc_partition *partition);
+
 /*
  * What is to be read: the partitions that are selected, with start and end; free the list.
  * Partitions of which that cannot be said are told and left out, and `*failed` is set.

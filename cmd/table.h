@@ -12,11 +12,15 @@ struct cmd_column {
     bool is_text; /* to the left; numbers stand to the right */
 };
 
+enum { CMD_COLUMNS_MOST = 16 };
+
 struct cmd_table {
     const struct cmd_column *columns;
     size_t width; /* columns */
-    char **cells; /* row by row */
-    size_t count, capacity;
+    char *cells;  /* row by row, each with its NUL */
+    size_t len, capacity;
+    size_t count; /* of cells */
+    int widths[CMD_COLUMNS_MOST]; /* of the widest cell of each column */
     bool failed; /* out of memory */
 };
 

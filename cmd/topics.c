@@ -22,7 +22,8 @@ static const char help_text[] =
     "  -J, --json               one JSON object a line\n"
     "\n";
 
-enum { IDS_MAX = 512, OFFSETS = 4 };
+/* Offsets are asked for so many partitions at a time: questions take much more than answers. */
+enum { IDS_MAX = 512, OFFSETS = 4, AT_A_TIME = 1000, SILENT_MOST = 64 };
 
 static const enum krc_offset_kind kinds[OFFSETS] = {
     KRC_LOG_START_OFFSET, KRC_LAST_STABLE_OFFSET, KRC_HIGH_WATERMARK, KRC_LOG_END_OFFSET};
@@ -32,6 +33,10 @@ struct listing {
     krc *krc;
     bool json;
     bool failed;
+    size_t count; /* partitions */
+    struct cmd_table table;
+    int32_t silent[SILENT_MOST]; /* leaders that gave no answer in time; -1: that there is none */
+    size_t silent_count;
 };
 
 /* "1,2,3"; "-": none */
@@ -56,7 +61,7 @@ static const char *rack_of(const krc *handle, int32_t id)
 /* A partition as it is listed. */
 struct row {
     struct krc_partition partition;
-    const struct krc_offset_query *offsets;
+    struct krc_offset_query *offsets; /* NULL: nobody was asked */
     const char *rack; /* the leader's; NULL: not known */
 };
 
@@ -91,18 +96,7 @@ static void add_row(struct cmd_table *table, const struct row *row)
     add_ids(table, p->eligible, p->eligible_count);
     cmd_table_add(table, "%s", row->rack == NULL ? "-" : row->rack);
     for (int i = 0; i < OFFSETS; i++)
-        cmd_table_add_number(table, row->offsets[i].offset);
-}
-
-static int print_table(const struct row *rows, size_t count, krc_error *error)
-{
-    struct cmd_table table;
-    cmd_table_init(&table, columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < count; i++)
-        add_row(&table, &rows[i]);
-    int rc = cmd_table_print(&table, stdout, error);
-    cmd_table_free(&table);
-    return rc;
+        cmd_table_add_number(table, row->offsets == NULL ? -1 : row->offsets[i].offset);
 }
 
 static void print_json_ids(const char *name, const int32_t *ids, int32_t count)
@@ -143,59 +137,132 @@ static void print_json(const struct row *row)
     putchar(',');
     krc_write_json_text("rack", row->rack, stdout);
     for (int i = 0; i < OFFSETS; i++)
-        print_json_number(names[i], row->offsets[i].offset);
+        print_json_number(names[i], row->offsets == NULL ? -1 : row->offsets[i].offset);
     fputs("}\n", stdout);
 }
 
+/* ---- Offsets ------------------------------------------------------------------------------- */
+
+static bool is_silent(const struct listing *l, int32_t leader)
+{
+    for (size_t i = 0; i < l->silent_count; i++)
+        if (l->silent[i] == leader)
+            return true;
+    return false;
+}
+
+/* Whoever is waited for in vain is not waited for again. */
+static void note_silent(struct listing *l, int32_t leader)
+{
+    if (l->silent_count < SILENT_MOST && !is_silent(l, leader))
+        l->silent[l->silent_count++] = leader;
+}
+
+static void tell_unasked(const struct krc_partition *p)
+{
+    krc_error error;
+    char why[64] = "it has no leader";
+    if (p->leader >= 0)
+        snprintf(why, sizeof why, "broker %" PRId32 " does not answer", p->leader);
+    (void)cmd_error(&error, KRC_E_TIMEOUT, "%s-%" PRId32 ": not asked for its offsets: %s",
+                    p->topic, p->partition, why);
+    cmd_fail(&error);
+}
+
 /* A partition whose offsets nobody tells is listed all the same. */
-static void tell_errors(struct listing *l, const struct krc_offset_query *offsets)
+static void tell_errors(struct listing *l, const struct row *row)
 {
-    for (int i = 0; i < OFFSETS; i++)
-        if (offsets[i].error.code < 0) {
-            l->failed = true;
-            cmd_fail(&offsets[i].error);
-            return;
-        }
-}
-
-/* The partitions that are wanted, as the source has them; both are sorted. */
-static size_t fill_rows(struct listing *l, const struct krc_replay_partition *parts, size_t count,
-                        const struct krc_offset_query *queries, struct row *rows)
-{
-    size_t next = 0;
-    struct krc_partition partition;
-    for (size_t i = 0; next < count && krc_source_partition(l->krc, i, &partition); i++) {
-        if (partition.partition != parts[next].partition ||
-            strcmp(partition.topic, parts[next].topic) != 0)
+    for (int i = 0; row->offsets != NULL && i < OFFSETS; i++) {
+        if (row->offsets[i].error.code >= 0)
             continue;
-        rows[next] = (struct row){.partition = partition,
-                                  .offsets = &queries[next * OFFSETS],
-                                  .rack = rack_of(l->krc, partition.leader)};
-        tell_errors(l, rows[next++].offsets);
+        if (row->offsets[i].error.code == KRC_E_TIMEOUT)
+            note_silent(l, row->partition.leader);
+        l->failed = true;
+        cmd_fail(&row->offsets[i].error);
+        return;
     }
-    return next;
+    l->failed |= row->offsets == NULL;
+    if (row->offsets == NULL)
+        tell_unasked(&row->partition);
 }
 
-static int print_all(struct listing *l, const struct krc_replay_partition *parts, size_t count,
-                     krc_error *error)
+/* The next rows, from the source's partition `at` on; how many. */
+static size_t begin_rows(const struct listing *l, size_t at, struct row *rows,
+                         struct krc_offset_query *queries, size_t *asked)
 {
-    struct krc_offset_query *queries = calloc(count * OFFSETS + 1, sizeof *queries);
-    struct row *rows = calloc(count + 1, sizeof *rows);
+    size_t count = 0;
+    *asked = 0;
+    while (count < AT_A_TIME &&
+           cmd_source_next(&l->source, l->krc, &at, &rows[count].partition)) {
+        struct row *row = &rows[count++];
+        row->offsets = NULL;
+        if (is_silent(l, row->partition.leader))
+            continue;
+        row->offsets = &queries[*asked];
+        *asked += OFFSETS;
+        for (int i = 0; i < OFFSETS; i++)
+            row->offsets[i] = (struct krc_offset_query){.topic = row->partition.topic,
+                                                        .partition = row->partition.partition,
+                                                        .kind = kinds[i]};
+    }
+    return count;
+}
+
+/* Where these are not all, that nobody answers is these partitions' error. */
+static int ask_offsets(const struct listing *l, struct krc_offset_query *queries, size_t asked,
+                       krc_error *error)
+{
+    int rc = krc_list_offsets(l->krc, queries, asked, error);
+    if (rc != KRC_E_TIMEOUT || l->count <= AT_A_TIME)
+        return rc;
+    for (size_t i = 0; i < asked; i++)
+        queries[i].error = *error;
+    return KRC_OK;
+}
+
+/* Prints them as the source has them now, after it was waited for. */
+static void end_rows(struct listing *l, size_t *at, struct row *rows, size_t count)
+{
+    struct krc_partition now;
+    for (size_t i = 0; i < count && cmd_source_next(&l->source, l->krc, at, &now);) {
+        struct row *row = &rows[i];
+        if (now.partition != row->partition.partition ||
+            strcmp(now.topic, row->partition.topic) != 0)
+            continue;
+        i++;
+        row->partition = now;
+        row->rack = rack_of(l->krc, now.leader);
+        tell_errors(l, row);
+        if (l->json)
+            print_json(row);
+        else
+            add_row(&l->table, row);
+    }
+}
+
+static int print_rows(struct listing *l, struct row *rows, struct krc_offset_query *queries,
+                      krc_error *error)
+{
+    size_t at = 0, count, asked;
+    while ((count = begin_rows(l, at, rows, queries, &asked)) > 0) {
+        int rc = ask_offsets(l, queries, asked, error);
+        if (rc < 0)
+            return rc;
+        end_rows(l, &at, rows, count);
+    }
+    return l->json ? KRC_OK : cmd_table_print(&l->table, stdout, error);
+}
+
+static int print_all(struct listing *l, krc_error *error)
+{
+    struct krc_offset_query *queries = calloc(AT_A_TIME * OFFSETS, sizeof *queries);
+    struct row *rows = calloc(AT_A_TIME, sizeof *rows);
     int rc = queries == NULL || rows == NULL ? cmd_error(error, KRC_E_NOMEM, "out of memory")
                                              : KRC_OK;
-    for (size_t i = 0; rc == KRC_OK && i < count * OFFSETS; i++)
-        queries[i] = (struct krc_offset_query){.topic = parts[i / OFFSETS].topic,
-                                               .partition = parts[i / OFFSETS].partition,
-                                               .kind = kinds[i % OFFSETS]};
+    cmd_table_init(&l->table, columns, sizeof columns / sizeof *columns);
     if (rc == KRC_OK)
-        rc = krc_list_offsets(l->krc, queries, count * OFFSETS, error);
-    if (rc == KRC_OK) {
-        count = fill_rows(l, parts, count, queries, rows);
-        if (!l->json)
-            rc = print_table(rows, count, error);
-        for (size_t i = 0; l->json && i < count; i++)
-            print_json(&rows[i]);
-    }
+        rc = print_rows(l, rows, queries, error);
+    cmd_table_free(&l->table);
     free(rows);
     free(queries);
     return rc;
@@ -204,19 +271,16 @@ static int print_all(struct listing *l, const struct krc_replay_partition *parts
 static int list(struct listing *l)
 {
     krc_error error;
-    struct krc_replay_partition *parts = NULL;
-    size_t count = 0;
     int rc = krc_open(&l->krc, l->source.config, &error);
     if (rc == KRC_OK)
-        rc = cmd_source_partitions(&l->source, l->krc, &parts, &count, &l->failed, &error);
+        rc = cmd_source_load(&l->source, l->krc, &l->count, &l->failed, &error);
     if (rc == KRC_OK)
         rc = krc_load_eligible_leaders(l->krc, &error);
     if (rc == KRC_OK)
-        rc = print_all(l, parts, count, &error);
+        rc = print_all(l, &error);
     if (rc < 0)
         cmd_fail(&error);
     cmd_close(l->krc, l->source.quiet);
-    free(parts);
     int flushed = cmd_flush();
     return rc < 0 || l->failed ? CMD_FAILED : flushed;
 }

@@ -63,23 +63,39 @@ static void describe(const struct krc_topic *topic, int32_t index, struct krc_pa
                                         .eligible_count = lists.counts[KRC_ELIGIBLE]};
 }
 
-bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)
+/* Whoever wants all of them asks for one after the other. */
+static void begin_listing(struct krc_listed *listed, const struct krc_topics *topics, size_t i)
 {
-    if (handle->net == NULL) {
-        if (i < handle->places.count)
-            describe_log(&handle->places.list[i], partition);
-        return i < handle->places.count;
-    }
-    const struct krc_topics *topics = &handle->net->cluster.topics;
-    for (size_t t = 0; t < topics->count; t++) {
-        const struct krc_topic *topic = topics->list[t];
-        if (i < (size_t)topic->partition_count) {
-            describe(topic, (int32_t)i, partition);
+    if (listed->topic_count != topics->count || listed->changes != topics->changes ||
+        i < listed->first)
+        *listed =
+            (struct krc_listed){.topic_count = topics->count, .changes = topics->changes};
+}
+
+static bool list_partition(struct krc_net *net, size_t i, struct krc_partition *partition)
+{
+    const struct krc_topics *topics = &net->cluster.topics;
+    struct krc_listed *listed = &net->listed;
+    begin_listing(listed, topics, i);
+    for (; listed->topic < topics->count; listed->topic++) {
+        const struct krc_topic *topic = topics->list[listed->topic];
+        size_t count = (size_t)topic->partition_count;
+        if (i - listed->first < count) {
+            describe(topic, (int32_t)(i - listed->first), partition);
             return true;
         }
-        i -= (size_t)topic->partition_count;
+        listed->first += count;
     }
     return false;
+}
+
+bool krc_source_partition(const krc *handle, size_t i, struct krc_partition *partition)
+{
+    if (handle->net != NULL)
+        return list_partition(handle->net, i, partition);
+    if (i < handle->places.count)
+        describe_log(&handle->places.list[i], partition);
+    return i < handle->places.count;
 }
 
 bool krc_source_broker(const krc *handle, size_t i, struct krc_broker *broker)

@@ -15,6 +15,11 @@ struct krc_net {
     struct krc_tls_context *tls; /* NULL: none */
     int64_t last_ms; /* until when an answer is waited for though the application wants an end;
                         INT64_MAX: it does not */
+    struct krc_listed {          /* where krc_source_partition found the last one: */
+        size_t topic, first;     /* the topic, and the number of its first partition, */
+        size_t topic_count;      /* as long as there are so many topics, */
+        uint64_t changes;        /* and that says the same */
+    } listed;
 };
 
 /* On a loop of its own, or the application's (consumer/loop.h).  Nothing is sent yet.

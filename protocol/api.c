@@ -94,15 +94,15 @@ static size_t limit_of(const struct krc_arena *arena, size_t len)
 static int read_failed(const struct krc_wire *w, const struct krc_api_info *info,
                        const uint8_t *frame, size_t len, krc_error *error)
 {
-    if (w->rc == KRC_E_NOMEM)
-        return krc_fail(error, w->rc,
-                        "no memory for what a %s response of %zu bytes lists, beyond %zu bytes",
-                        info->name, len, w->arena->total);
-    if (w->rc == KRC_E_TOO_LARGE)
+    if (w->rc == KRC_E_NOMEM && w->arena->is_over)
         return krc_fail(error, KRC_E_CORRUPT,
                         "a %s response of %zu bytes lists what takes over %zu bytes of memory: "
                         "the limit is %d times its size, which no broker needs",
                         info->name, len, w->arena->limit, TIMES);
+    if (w->rc == KRC_E_NOMEM)
+        return krc_fail(error, w->rc,
+                        "no memory for what a %s response of %zu bytes lists, beyond %zu bytes",
+                        info->name, len, w->arena->total);
     return krc_fail(error, KRC_E_CORRUPT,
                     "a %s response of %zu bytes is not of version %d: its byte %td does not fit",
                     info->name, len, w->version, w->in.p - frame);

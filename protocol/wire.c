@@ -235,13 +235,9 @@ int32_t krc_wire_count_of_one(struct krc_wire *w, size_t least)
 
 static void *take_memory(struct krc_wire *w, size_t count, size_t size)
 {
-    enum { ROUNDED_UP = 16 };
-    const struct krc_arena *arena = w->arena;
-    void *memory = count > SIZE_MAX / 2 / size ? NULL : krc_arena_take(w->arena, count * size);
+    void *memory = count > SIZE_MAX / size ? NULL : krc_arena_take(w->arena, count * size);
     if (memory == NULL)
-        fail(w, arena->limit != 0 && count * size + ROUNDED_UP > arena->limit - arena->total
-                    ? KRC_E_TOO_LARGE
-                    : KRC_E_NOMEM);
+        fail(w, KRC_E_NOMEM);
     return memory;
 }
 
@@ -286,6 +282,7 @@ static void check_rows(struct krc_wire *w, struct krc_wire_rows rows)
         w->rc = rows.wire.rc;
         w->in = rows.wire.in;
     }
+    w->arena->is_over |= scratch.is_over;
     krc_arena_free(&scratch);
 }
 

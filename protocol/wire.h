@@ -30,7 +30,7 @@ struct krc_wire {
     bool flexible;
     int16_t version;
     int rc; /* KRC_OK, KRC_E_CORRUPT (reading), KRC_E_INVALID (writing: what the version cannot
-               carry), KRC_E_NOMEM, KRC_E_TOO_LARGE (over the arena's limit) */
+               carry), KRC_E_NOMEM */
     struct krc_cursor in;    /* reading */
     struct krc_arena *arena; /* reading */
     struct krc_buffer *out;  /* writing */

@@ -12,6 +12,9 @@
  * "hostile Fetch", or another API: t alone; it falls asleep instead of answering that, and then
  * prints "asleep".
  *
+ * "hostile many": t has 2,500 partitions, of which each second has a leader; of more than 1,000 at a
+ * time nobody is told offsets, which are 7.
+ *
  * "hostile texts": t alone, a group with a member, and an open transaction; racks, groups, members,
  * metadata and transactional ids are such texts.
  */
@@ -38,6 +41,34 @@ static void spoil_names(enum krc_api_name api, void *response)
     for (int32_t i = 0; api == KRC_API_METADATA && i < r->broker_count; i++)
         if (r->brokers[i].node_id == 2)
             r->brokers[i].port += 65536;
+}
+
+static void add_partitions(struct krc_metadata_response *r)
+{
+    enum { COUNT = 2500 };
+    static struct krc_metadata_partition list[COUNT];
+    for (int32_t i = 0; i < COUNT; i++)
+        list[i] = (struct krc_metadata_partition){.index = i, .leader_id = i % 2 == 0 ? 1 : -1};
+    r->topics[0].partitions = list;
+    r->topics[0].partition_count = COUNT;
+}
+
+static void tell_offsets(struct krc_list_offsets_response *r)
+{
+    bool too_many = r->topics[0].partition_count > 1000;
+    for (int32_t i = 0; i < r->topics[0].partition_count; i++) {
+        struct krc_list_offsets_partition *p = &r->topics[0].partitions[i];
+        p->error_code = too_many ? KRC_KAFKA_TOPIC_AUTHORIZATION_FAILED : 0;
+        p->offset = 7;
+    }
+}
+
+static void spoil_numbers(enum krc_api_name api, void *response)
+{
+    if (api == KRC_API_METADATA)
+        add_partitions(response);
+    else if (api == KRC_API_LIST_OFFSETS)
+        tell_offsets(response);
 }
 
 static void spoil_offsets(struct krc_offset_fetch_response *r)
@@ -117,6 +148,8 @@ static void spoil(enum krc_api_name api, void *response)
     serves(api, response);
     if (strcmp(mode, "names") == 0)
         spoil_names(api, response);
+    else if (strcmp(mode, "many") == 0)
+        spoil_numbers(api, response);
     else if (strcmp(mode, "texts") == 0)
         spoil_texts(api, response);
 }

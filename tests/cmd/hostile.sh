@@ -146,3 +146,17 @@ run 0 offsets lag --store "$dir/beyond.db" -b "$b" -J
 same 'lag -J' 'null beyond the end' "$(jq -r '"\(.lag) \(.range)"' "$dir/out")"
 expect 0 't,0,10070' 'krc: group default: t-0: offset 10070 is beyond the end of the log, 5' \
     offsets export --store "$dir/beyond.db" -b "$b" -g default
+
+# ---- many partitions, half of them without a leader
+serve many
+for json in '' -J; do
+    run 1 topics -b "$b" $json
+    same "partitions $json" 2500 "$(grep -c . "$dir/out" | awk -v j="$json" '{ print $1 - (j == "") }')"
+    same "offsets $json" 1250 "$(grep -cE ' 7 +7 +7|:7,.*:7,.*:7,' "$dir/out")"
+    told 500 'asked for its offsets (ListOffsets), nobody answers: it has no leader'
+    told 750 'not asked for its offsets: it has no leader'
+done
+same 'in their order' "$(seq 0 2499 | cksum)" "$(jq .partition "$dir/out" | cksum)"
+run 1 topics -b "$b" -t t -p 1999-2501
+same 'some of them' 1999,2499 "$(awk 'NR > 1 { print $2 }' "$dir/out" | sed -n '1p;$p' | paste -sd,)"
+told 1 'the cluster has no partition'
