@@ -10,11 +10,12 @@
  */
 enum { HEADER = KRC_REPLICA_LISTS / 2 };
 
-static size_t words_of(const struct krc_replica_lists *lists)
+/* At most 2^17, for lists are not longer. */
+static uint32_t words_of(const struct krc_replica_lists *lists)
 {
-    size_t words = HEADER;
+    uint32_t words = HEADER;
     for (int i = 0; i < KRC_REPLICA_LISTS; i++)
-        words += lists->counts[i] > 0 ? (size_t)lists->counts[i] : 0;
+        words += lists->counts[i] > 0 ? (uint32_t)lists->counts[i] : 0;
     return words;
 }
 
@@ -49,34 +50,39 @@ static void put(int32_t *word, const struct krc_replica_lists *lists)
     }
 }
 
-static bool grow(struct krc_replicas *replicas, size_t words)
+static bool grow(struct krc_replicas *replicas, uint32_t words)
 {
-    size_t needed = replicas->len + words, capacity = replicas->capacity;
-    if (needed >= UINT32_MAX)
-        return false;
-    if (needed <= capacity)
+    uint64_t needed = (uint64_t)replicas->len + words;
+    uint64_t capacity = (uint64_t)replicas->capacity + replicas->capacity / 2;
+    if (needed <= replicas->capacity)
         return true;
-    capacity = capacity + capacity / 2 > needed ? capacity + capacity / 2 : needed;
+    if (capacity < needed)
+        capacity = needed;
+    if (capacity >= UINT32_MAX)
+        return false;
     int32_t *grown = realloc(replicas->words, capacity * sizeof *grown);
     if (grown == NULL)
         return false;
     replicas->words = grown;
-    replicas->capacity = capacity;
+    replicas->capacity = (uint32_t)capacity;
     return true;
 }
 
-/* False: a list is too long. */
-static bool fill_in(struct krc_replica_lists *lists, const struct krc_replica_lists *old)
+static bool is_too_long(const struct krc_replica_lists *lists)
 {
-    for (int i = 0; i < KRC_REPLICA_LISTS; i++) {
+    for (int i = 0; i < KRC_REPLICA_LISTS; i++)
+        if (lists->counts[i] > INT16_MAX)
+            return true;
+    return false;
+}
+
+static void fill_in(struct krc_replica_lists *lists, const struct krc_replica_lists *old)
+{
+    for (int i = 0; i < KRC_REPLICA_LISTS; i++)
         if (lists->counts[i] == KRC_LIST_KEPT) {
             lists->ids[i] = old->ids[i];
             lists->counts[i] = old->counts[i];
         }
-        if (lists->counts[i] > INT16_MAX)
-            return false;
-    }
-    return true;
 }
 
 static bool is_nothing(const struct krc_replica_lists *lists)
@@ -88,16 +94,17 @@ void krc_replicas_set(struct krc_replicas *replicas, uint32_t *at,
                       const struct krc_replica_lists *lists)
 {
     struct krc_replica_lists all = *lists, old = krc_replicas_get(replicas, *at);
-    if (!grow(replicas, words_of(&all) + (*at != 0 ? words_of(&old) : 0)))
+    if (is_too_long(lists) || !grow(replicas, words_of(&all) + (*at != 0 ? words_of(&old) : 0)))
         return;
     old = krc_replicas_get(replicas, *at); /* they may have moved */
-    if (!fill_in(&all, &old) || (*at == 0 && is_nothing(&all)))
+    fill_in(&all, &old);
+    if (*at == 0 && is_nothing(&all))
         return;
     bool is_same_size = memcmp(all.counts, old.counts, sizeof all.counts) == 0;
     if (*at != 0 && !is_same_size)
         replicas->lost += words_of(&old);
     if (*at == 0 || !is_same_size) {
-        *at = (uint32_t)replicas->len + 1;
+        *at = replicas->len + 1;
         replicas->len += words_of(&all);
     }
     put(&replicas->words[*at - 1], &all);

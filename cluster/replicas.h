@@ -6,7 +6,6 @@
 #define KRC_CLUSTER_REPLICAS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { KRC_REPLICAS, KRC_IN_SYNC, KRC_OFFLINE, KRC_ELIGIBLE, KRC_REPLICA_LISTS };
@@ -19,8 +18,8 @@ struct krc_replica_lists {
 
 struct krc_replicas {
     int32_t *words;
-    size_t len, capacity;
-    size_t lost; /* words of lists that were replaced */
+    uint32_t len, capacity;
+    uint32_t lost; /* words of lists that were replaced */
 };
 
 /* The lists of number `at`, valid until others are set. */

@@ -410,15 +410,30 @@ static void take_topics(struct krc_cluster *cluster, struct krc_wire_rows rows)
     sort_ids(&cluster->topics);
 }
 
+/* Far more than any cluster has: what is beyond is left out. */
+enum { BROKERS_MOST = 200000 };
+
+static void note_many_brokers(struct krc_cluster *cluster, int32_t count)
+{
+    char text[160];
+    if (count <= BROKERS_MOST || cluster->topics.told_many_brokers)
+        return;
+    cluster->topics.told_many_brokers = true;
+    snprintf(text, sizeof text, "the cluster lists %d brokers: those after the first %d are left "
+             "out, and partitions that they lead cannot be read", (int)count, BROKERS_MOST);
+    krc_cluster_note(cluster, "", text);
+}
+
 static void take_brokers(struct krc_cluster *cluster, const struct krc_metadata_response *from)
 {
     struct krc_nodes *nodes = &cluster->nodes;
+    struct krc_metadata_broker b;
+    struct krc_wire_rows rows = from->broker_rows;
     for (size_t i = 0; i < nodes->count; i++)
         nodes->list[i]->known = false;
-    for (int32_t i = 0; i < from->broker_count; i++) {
-        const struct krc_metadata_broker *b = &from->brokers[i];
-        (void)krc_node_learn(cluster, b->node_id, b->host, b->port, b->rack); /* else later */
-    }
+    note_many_brokers(cluster, from->broker_count);
+    for (int i = 0; i < BROKERS_MOST && krc_wire_next(&rows, &b, NULL); i++)
+        (void)krc_node_learn(cluster, b.node_id, b.host, b.port, b.rack); /* else later */
     krc_nodes_sweep(cluster);
     for (size_t i = 0; i < nodes->server_count; i++)
         if (nodes->servers[i]->conns[KRC_FOR_QUESTIONS] != NULL)

@@ -28,18 +28,19 @@ enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
 /* A topic that was just made is not known to each broker at once: so often it may be missing. */
 enum { KRC_TOPIC_TRIES = 4 };
 
+/* Of which there may be millions, too. */
 struct krc_topic {
     struct krc_uuid id;  /* all zero: unknown */
+    uint64_t told;       /* the answer that it was in last */
+    struct krc_topic_partition *partitions;
+    struct krc_replicas replicas;
+    int32_t partition_count;
+    unsigned missing;    /* so many answers one after another had it not */
     int16_t error_code;  /* the newest metadata's; -1 (UNKNOWN_SERVER_ERROR) before any */
+    uint8_t cleanup;     /* enum krc_cleanup */
     bool is_known;       /* it was there in some metadata */
     bool is_internal;
     bool is_wanted;      /* to be asked about by name */
-    unsigned missing;    /* so many answers one after another had it not */
-    uint64_t told;       /* the answer that it was in last */
-    enum krc_cleanup cleanup;
-    struct krc_topic_partition *partitions;
-    int32_t partition_count;
-    struct krc_replicas replicas;
     char name[];
 };
 
@@ -59,6 +60,7 @@ struct krc_topics {
     uint64_t all_generation;  /* of the newest one that has every topic; 0: none */
     uint64_t changes;         /* counts answers that changed which partitions there are */
     bool told_bad_name;       /* that others name a topic as none can be named */
+    bool told_many_brokers;   /* that there are too many */
 };
 
 /* NULL: not known; krc_topic_want makes it one. */

@@ -132,7 +132,8 @@ void krc_metadata_response(struct krc_wire *w, void *response)
 {
     struct krc_metadata_response *r = response;
     krc_wire_i32(w, &r->throttle_time_ms);
-    krc_wire_array(w, &r->brokers, &r->broker_count, sizeof *r->brokers, BROKER_LEAST, broker);
+    krc_wire_rows(w, &r->brokers, &r->broker_count, sizeof *r->brokers, BROKER_LEAST, broker,
+                  &r->broker_rows);
     krc_wire_nullable_string(w, &r->cluster_id);
     krc_wire_i32(w, &r->controller_id);
     krc_wire_rows(w, &r->topics, &r->topic_count, sizeof *r->topics, TOPIC_LEAST, topic, &r->rows);

@@ -46,8 +46,9 @@ struct krc_metadata_topic {
 
 struct krc_metadata_response {
     int32_t throttle_time_ms;
-    struct krc_metadata_broker *brokers;
+    struct krc_metadata_broker *brokers; /* writing */
     int32_t broker_count;
+    struct krc_wire_rows broker_rows; /* reading */
     struct krc_bytes cluster_id; /* nullable */
     int32_t controller_id;
     struct krc_metadata_topic *topics; /* writing */

@@ -79,6 +79,28 @@ START_TEST(a_hundred_thousand_brokers)
 }
 END_TEST
 
+/* What is left out is said once. */
+START_TEST(a_million_brokers_are_too_many)
+{
+    brokers = 1000000;
+    first_id = 1000;
+    world.edit = add_brokers;
+    size_t before = in_use();
+    read_from("t", 0, 0);
+    for (int round = 0; round < 2; round++) {
+        krc_metadata_refresh(&sim.cluster);
+        sim_run(2000);
+        krc_arena_free(&world.arena);
+        ck_assert_uint_eq(sim.cluster.nodes.count, 200000);
+        ck_assert_int_eq(readers.records, 5);
+        ck_assert_uint_lt(in_use() - before, (size_t)100 << 20);
+    }
+    ck_assert_int_eq(said("note of"), 1);
+    ck_assert_ptr_nonnull(strstr(sim.noted, "the cluster lists 1000002 brokers: those after the "
+                                            "first 200000 are left out"));
+}
+END_TEST
+
 /* ---- Partitions ----------------------------------------------------------------------------- */
 
 enum { PARTITIONS = 100000 };
@@ -237,6 +259,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         a_hundred_thousand_brokers,
+        a_million_brokers_are_too_many,
         a_hundred_thousand_partitions_are_closed,
         partitions_take_little_more_than_their_answer,
         twenty_thousand_topics_are_sorted_once,
