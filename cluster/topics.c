@@ -1,5 +1,6 @@
 #include "cluster/topics.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,9 @@ static bool make_room(struct krc_topics *topics)
 /* Behind all others. */
 static struct krc_topic *append_topic(struct krc_topics *topics, struct krc_bytes name)
 {
+    size_t size = offsetof(struct krc_topic, name) + name.len + 1;
     struct krc_topic *topic =
-        make_room(topics) ? calloc(1, sizeof *topic + name.len + 1) : NULL;
+        make_room(topics) ? calloc(1, size < sizeof *topic ? sizeof *topic : size) : NULL;
     if (topic == NULL)
         return NULL;
     memcpy(topic->name, name.data, name.len);
@@ -372,7 +374,7 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
     if (topic == NULL)
         return;
     topic->error_code = from->error_code;
-    topic->told = cluster->topics.generation + 1;
+    topic->is_told = true;
     if (from->error_code != 0)
         return;
     int32_t count = count_partitions(from, arena);
@@ -462,8 +464,9 @@ static bool is_waited_for(const struct krc_topic *topic)
 /* An answer that has every topic has no word of one that is not there. */
 static void judge_untold(const struct krc_topics *topics, struct krc_topic *topic)
 {
-    if (topics->asking_all && topic->is_wanted && topic->told <= topics->generation)
+    if (topics->asking_all && topic->is_wanted && !topic->is_told)
         topic->error_code = KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
+    topic->is_told = false;
 }
 
 static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)

@@ -31,7 +31,6 @@ enum { KRC_TOPIC_TRIES = 4 };
 /* Of which there may be millions, too. */
 struct krc_topic {
     struct krc_uuid id;  /* all zero: unknown */
-    uint64_t told;       /* the answer that it was in last */
     struct krc_topic_partition *partitions;
     struct krc_replicas replicas;
     int32_t partition_count;
@@ -41,6 +40,7 @@ struct krc_topic {
     bool is_known;       /* it was there in some metadata */
     bool is_internal;
     bool is_wanted;      /* to be asked about by name */
+    bool is_told;        /* in the answer that is being taken */
     char name[];
 };
 
