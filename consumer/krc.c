@@ -23,7 +23,8 @@ int krc_refuse_sink(const krc *handle, krc_error *error)
 
 static int open_store(krc *handle, krc_error *error)
 {
-    KRC_TRY(krc_store_open(&handle->store, handle->config->store_file, KRC_STORE_CREATE, error));
+    KRC_TRY(krc_store_open_until(&handle->store, handle->config->store_file, KRC_STORE_CREATE,
+                                 &handle->config->interrupt, error));
     return krc_refuse_sink(handle, error);
 }
 

@@ -199,13 +199,16 @@ KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn
                             void *arg, krc_error *error) KRC_MUST_USE;
 
 /*
- * How an application ends what takes long.  `interrupt` is asked several times a second by each call
- * that waits for a cluster, walks a log or lists folders, in the thread that calls; of a replay with
- * `jobs` above 1 in any, one at a time.  From when it returns true
+ * How an application ends what takes long.  `interrupt` is asked several times a second by each
+ * call that waits for a cluster or the offset store, walks a log or lists folders, in the thread
+ * that calls; of krc_commit_async in libuv's pool, and of a replay with `jobs` above 1 in any, one
+ * at a time.  From when it returns true
  *
  *   - such a call returns KRC_E_INTERRUPTED, and may be made again;
  *   - krc_commit and krc_leave have three more seconds for each answer, until one does not come: then
  *     KRC_E_INTERRUPTED says that it is not known whether it was committed;
+ *   - an offset store that another process has locked is waited for no longer than a second: then
+ *     KRC_E_BUSY;
  *   - krc_poll returns what is at hand, and where there is nothing KRC_E_INTERRUPTED, by which no
  *     partition has failed;
  *   - krc_replay ends as by its `stop`.

@@ -355,7 +355,7 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (rc >= 0 && !t->is_sqlite)
         rc = sync_folder(t, error);
     if (rc >= 0)
-        rc = krc_store_open(&t->db, t->store, KRC_STORE_CREATE, error);
+        rc = krc_store_open_until(&t->db, t->store, KRC_STORE_CREATE, &config->interrupt, error);
     if (rc >= 0)
         rc = begin_or_compare(t, cluster_id, error);
     if (rc >= 0 && !t->is_sqlite)

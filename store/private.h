@@ -50,6 +50,9 @@ struct krc_store {
     char *path;    /* for messages */
     int version;   /* of its tables: 1 only where it may not be written */
     bool attached; /* `db` is the application's */
+    const struct krc_interrupt *interrupt; /* NULL: none */
+    int waited_ms; /* for a lock... */
+    bool ends;     /* ...since there is to be an end */
     bool nested;   /* krc_store_begin found its transaction open */
     sqlite3_stmt *statements[KRC_STATEMENTS];
     struct krc_buffer text; /* what the last load returned */

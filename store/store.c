@@ -10,7 +10,7 @@
 
 #include "store/private.h"
 
-#define BUSY_TIMEOUT_MS 10000
+enum { BUSY_MS = 10000, BUSY_AT_END_MS = 1000, BUSY_LOOK_MS = 20 };
 #define SWITCH_TRIES 100
 
 /* SQLite knows ENOSPC by itself (SQLITE_FULL), but no other limit, and keeps errno not always. */
@@ -67,7 +67,7 @@ int krc_store_fail(struct krc_store *store, krc_error *error, const char *doing)
                             "try again", doing, store->path);
         return krc_fail(error, KRC_E_BUSY,
                         "cannot %s in the offset store %s: another process has kept it locked "
-                        "for %d s; try again", doing, store->path, BUSY_TIMEOUT_MS / 1000);
+                        "for %d s; try again", doing, store->path, store->waited_ms / 1000);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
         return krc_store_fail_damaged(store, error, sqlite3_errmsg(store->db));
@@ -261,6 +261,23 @@ static int distrust(sqlite3 *db)
     return rc == SQLITE_OK ? sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) : rc;
 }
 
+/* Of SQLite: whether a lock is tried once more, `tries` times having been in vain.  When there is
+ * to be an end, all calls together wait for a second. */
+static int on_busy(void *arg, int tries)
+{
+    struct krc_store *store = arg;
+    bool ends = krc_is_interrupted(store->interrupt);
+    if ((tries == 0 && !ends) || ends != store->ends)
+        store->waited_ms = 0;
+    store->ends = ends;
+    if (store->waited_ms >= (ends ? BUSY_AT_END_MS : BUSY_MS))
+        return 0;
+    int ms = tries < BUSY_LOOK_MS ? tries + 1 : BUSY_LOOK_MS;
+    sqlite3_sleep(ms);
+    store->waited_ms += ms;
+    return 1;
+}
+
 static int connect(struct krc_store *store, const char *name, int flags)
 {
     flags |= SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -269,7 +286,7 @@ static int connect(struct krc_store *store, const char *name, int flags)
         rc = distrust(store->db); /* before the schema is read */
     if (rc != SQLITE_OK)
         return rc;
-    sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+    sqlite3_busy_handler(store->db, on_busy, store);
     return sqlite3_exec(store->db, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL);
 }
 
@@ -378,6 +395,12 @@ static int open_file(struct krc_store *store, enum krc_store_mode mode, krc_erro
 int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
                    krc_error *error)
 {
+    return krc_store_open_until(store, path, mode, NULL, error);
+}
+
+int krc_store_open_until(struct krc_store **store, const char *path, enum krc_store_mode mode,
+                         const struct krc_interrupt *interrupt, krc_error *error)
+{
     *store = NULL;
     if (path[0] == '\0')
         return krc_fail(error, KRC_E_INVALID, "the offset store has no name: name a file");
@@ -386,6 +409,7 @@ int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mo
         free(s);
         return krc_fail_nomem(error, strlen(path));
     }
+    s->interrupt = interrupt;
     int rc = open_file(s, mode, error);
     if (rc < 0)
         krc_store_close(s);

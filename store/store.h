@@ -11,7 +11,7 @@
 #ifndef KRC_STORE_STORE_H
 #define KRC_STORE_STORE_H
 
-#include "base/error.h"
+#include "base/interrupt.h"
 
 struct krc_store;
 
@@ -27,6 +27,11 @@ enum krc_store_mode {
  * system and to be written; KRC_E_IO: may not be read or written. */
 int krc_store_open(struct krc_store **store, const char *path, enum krc_store_mode mode,
                    krc_error *error) KRC_MUST_USE;
+
+/* The same for an application that may want an end, which outlives the store (NULL: it does not): a
+ * lock of another process is waited for no longer than a second then, in any call. */
+int krc_store_open_until(struct krc_store **store, const char *path, enum krc_store_mode mode,
+                         const struct krc_interrupt *interrupt, krc_error *error) KRC_MUST_USE;
 
 /*
  * The same tables in an application's database, through its own connection, which has to outlive

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Ctrl-C, and --timeout-ms, while a broker sleeps instead of answering (tests/cmd/hostile.c), or while
-# nobody reads what is written: the command ends of itself, and says what it has not waited for.
+# Ctrl-C, and --timeout-ms, while a broker sleeps instead of answering (tests/cmd/hostile.c), a
+# store is locked, or nobody reads what is written: the command ends of itself, and says what it has
+# not waited for.
 
 me=tests/cmd/stop.sh
 . tests/cmd/common
@@ -84,7 +85,8 @@ done
 
 # ---- --timeout-ms
 serve OffsetFetch
-for command in list lag export 'reset --to-latest' "migrate --to-store $dir/to.db --same-offsets"; do
+for command in list lag export 'reset --to-latest' \
+    "migrate --to-store $dir/to.db --same-offsets"; do
     run 1 offsets $command -b "$b" -g g -t t --timeout-ms 300
     same "offsets $command" 1 "$(grep -c 'did not answer within 300 ms' "$dir/err")"
 done
@@ -95,6 +97,19 @@ start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10
 while kill -INT $pid 2>/dev/null; do sleep 0.05; done
 wait $pid 2>/dev/null
 same 'a second Ctrl-C' 130 $?
+
+# ---- a store that another process has locked
+"$KRC" read -d "$LOGS" -t codec-none -c 1 --store "$dir/locked.db" >/dev/null 2>&1
+mkfifo "$dir/shell"
+sqlite3 "$dir/locked.db" <"$dir/shell" >"$dir/locked" &
+exec 4>"$dir/shell"
+echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&4
+while [ ! -s "$dir/locked" ]; do sleep 0.05; done
+"$KRC" read -d "$LOGS" -t codec-none --store "$dir/locked.db" >/dev/null 2>"$dir/err" 4>&- &
+pid=$!
+until grep -q '^State:.S' /proc/$pid/status; do sleep 0.05; done
+stop 1 'another process has kept it locked for 1 s'
+exec 4>&-
 
 # ---- nobody reads what is written
 mkfifo "$dir/pipe"
