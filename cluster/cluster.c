@@ -89,6 +89,7 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster)
     next_ms = krc_sooner(next_ms, krc_questions_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_fetch_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_calls_tick(cluster));
+    next_ms = krc_sooner(next_ms, krc_coordinators_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
     return krc_sooner(next_ms, next_of_conns(cluster));
 }

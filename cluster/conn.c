@@ -176,6 +176,7 @@ void krc_conn_want(struct krc_conn *conn)
     }
     conn->state = KRC_CONN_RESOLVING;
     conn->used_at_ms = now(conn);
+    conn->overdue_ms = now(conn) + KRC_CONN_PATIENCE_MS;
     conn->cluster->io->resolve(conn->cluster->io_arg, conn);
 }
 
@@ -286,6 +287,24 @@ bool krc_conn_usable(const struct krc_conn *conn)
            !krc_auth_is_due(conn);
 }
 
+/* INT64_MAX: it owes nothing. */
+static int64_t overdue_ms(const struct krc_conn *conn)
+{
+    if (conn->state == KRC_CONN_CLOSED)
+        return INT64_MAX;
+    if (conn->state != KRC_CONN_READY)
+        return conn->overdue_ms;
+    if (conn->first == NULL)
+        return INT64_MAX;
+    return krc_conn_is_hearing(conn) ? conn->heard_ms + KRC_CONN_PATIENCE_MS
+                                     : conn->first->overdue_ms;
+}
+
+bool krc_conn_is_overdue(const struct krc_conn *conn)
+{
+    return now(conn) >= overdue_ms(conn);
+}
+
 int16_t krc_conn_version(const struct krc_conn *conn, enum krc_api_name api)
 {
     const struct krc_api_range *range = &conn->versions[api];
@@ -304,6 +323,7 @@ int krc_conn_send(struct krc_conn *conn, enum krc_api_name api, int16_t version,
         .api = api,
         .version = version,
         .correlation_id = conn->next_correlation_id,
+        .overdue_ms = now(conn) + wait_ms + KRC_CONN_PATIENCE_MS,
         .deadline_ms = now(conn) + cluster->settings.request_timeout_ms + wait_ms,
         .answer = answer,
         .arg = arg,
@@ -494,6 +514,7 @@ static void take_frame(struct krc_conn *conn)
 
 void krc_conn_received(struct krc_conn *conn, size_t len)
 {
+    conn->heard_ms = now(conn);
     if (conn->frame == NULL) {
         conn->prefix_len += len;
         if (conn->prefix_len < sizeof conn->prefix || !begin_frame(conn))
@@ -540,6 +561,8 @@ int64_t krc_conn_deadline(const struct krc_conn *conn)
         at = krc_sooner(at, conn->used_at_ms + conn->cluster->settings.idle_close_ms);
     if (conn->state == KRC_CONN_READY && conn->first == NULL)
         at = krc_sooner(at, conn->session_ends_ms);
+    if (overdue_ms(conn) > now(conn))
+        at = krc_sooner(at, overdue_ms(conn));
     if (conn->throttled_to_ms > now(conn))
         at = krc_sooner(at, conn->throttled_to_ms);
     if (conn->state == KRC_CONN_CLOSED && conn->retry_at_ms > now(conn))

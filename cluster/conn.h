@@ -37,7 +37,7 @@ struct krc_address {
     size_t len;
 };
 
-enum { KRC_ADDRESSES_MOST = 16 };
+enum { KRC_ADDRESSES_MOST = 16, KRC_CONN_PATIENCE_MS = 2000 /* until others are asked, too */ };
 
 /* What came of a request: a response, or the reason why there is none. */
 struct krc_answer {
@@ -56,7 +56,7 @@ struct krc_inflight {
     enum krc_api_name api;
     int16_t version;
     int32_t correlation_id;
-    int64_t deadline_ms;
+    int64_t overdue_ms, deadline_ms;
     krc_answer_fn *answer;
     void *arg;
 };
@@ -84,6 +84,7 @@ struct krc_conn {
     size_t prefix_len;
     struct krc_frame *frame; /* being received; NULL before its size is known */
     size_t frame_len;        /* bytes of it that are there */
+    int64_t heard_ms;        /* when bytes came last */
 
     struct krc_sasl *sasl;   /* AUTHENTICATING: the exchange; NULL */
     int64_t session_ends_ms; /* the broker's session, early enough; INT64_MAX */
@@ -91,6 +92,7 @@ struct krc_conn {
     int unanswered;          /* connections that ended before that, and before a byte of it came,
                                 one after the other */
 
+    int64_t overdue_ms;   /* from wanted to READY */
     int64_t deadline_ms;  /* CONNECTING; AUTHENTICATING, while a token is fetched */
     int64_t retry_at_ms;  /* CLOSED: not before; */
     int failures;         /* since a request was answered last */
@@ -114,6 +116,10 @@ void krc_conn_want(struct krc_conn *conn);
 
 /* Whether a request may be sent now. */
 bool krc_conn_usable(const struct krc_conn *conn);
+
+/* It takes longer to connect, or to answer the oldest request, than a broker that is well does: it
+ * is waited for, but others are asked meanwhile. */
+bool krc_conn_is_overdue(const struct krc_conn *conn);
 
 /* The version to use of an API, -1: there is none in common. */
 int16_t krc_conn_version(const struct krc_conn *conn, enum krc_api_name api);

@@ -17,7 +17,9 @@ struct krc_coordinator {
     enum krc_coordinated of;
     char *key;
     int32_t node_id; /* -1: not known */
-    bool asking;
+    int32_t silent_id; /* the one that was asked last and did not answer; -1 */
+    int asking;          /* requests that are not answered... */
+    int64_t again_ms;    /* ...and when another broker is asked, too */
     struct krc_backoff backoff;
     int16_t error_code; /* there is none, and asking again would not help; 0 */
     int64_t tell_ms;    /* when its silence is to be told; 0: it is not waited for */
@@ -45,6 +47,9 @@ static inline void krc_coordinator_heard(struct krc_coordinator *coordinator)
 
 /* Whether an error code says that the coordinator is another one, or has to be looked for. */
 bool krc_coordinator_moved(int16_t error_code);
+
+/* Looks for the successors of those that owe answers for long. */
+int64_t krc_coordinators_tick(struct krc_cluster *cluster);
 
 void krc_coordinators_free(struct krc_cluster *cluster);
 

@@ -216,6 +216,27 @@ struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose)
     return conn != NULL && krc_conn_usable(conn) ? conn : NULL;
 }
 
+static bool is_overdue(const struct krc_node *node, int purpose)
+{
+    return purpose != KRC_FOR_FETCHING && node->conns[purpose] != NULL &&
+           krc_conn_is_overdue(node->conns[purpose]);
+}
+
+bool krc_node_is_overdue(const struct krc_node *node)
+{
+    for (int i = 0; i < KRC_PURPOSES; i++)
+        if (is_overdue(node, i))
+            return true;
+    return false;
+}
+
+void krc_node_give_up(struct krc_node *node, const char *why)
+{
+    for (int i = 0; i < KRC_PURPOSES; i++)
+        if (is_overdue(node, i))
+            krc_conn_close(node->conns[i], why);
+}
+
 void krc_node_approach(struct krc_node *node)
 {
     if (node->conns[KRC_FOR_FETCHING] == NULL)
@@ -228,46 +249,52 @@ static bool is_for_any_question(const struct krc_nodes *nodes, const struct krc_
 }
 
 /* The one with the fewest requests in flight, if any is usable. */
-static struct krc_conn *least_loaded(const struct krc_nodes *nodes)
+static struct krc_conn *least_loaded(const struct krc_nodes *nodes, bool may_be_overdue)
 {
     struct krc_conn *best = NULL;
     for (struct krc_conn *conn = nodes->conns; conn != NULL; conn = conn->next)
         if (is_for_any_question(nodes, conn) && krc_conn_usable(conn) &&
+            (may_be_overdue || !krc_conn_is_overdue(conn)) &&
             (best == NULL || conn->in_flight < best->in_flight))
             best = conn;
     return best;
 }
 
+/* Whether one is being connected to, or throttled, that need not be given up. */
 static bool any_underway(const struct krc_nodes *nodes)
 {
     for (const struct krc_conn *conn = nodes->conns; conn != NULL; conn = conn->next)
-        if (is_for_any_question(nodes, conn) && conn->state != KRC_CONN_CLOSED)
+        if (is_for_any_question(nodes, conn) && conn->state != KRC_CONN_CLOSED &&
+            !krc_conn_is_overdue(conn))
             return true;
     return false;
 }
 
-/* One at a time is tried, beginning anywhere. */
-static void try_another(struct krc_cluster *cluster, struct krc_node *const *list, size_t count)
+/* One at a time is tried, beginning anywhere.  False: there is no other now. */
+static bool try_another(struct krc_cluster *cluster, struct krc_node *const *list, size_t count)
 {
     size_t first = count == 0 ? 0 : krc_random(cluster) % count;
     for (size_t i = 0; i < count; i++) {
-        const struct krc_conn *conn = want_conn(list[(first + i) % count], KRC_FOR_QUESTIONS);
+        struct krc_node *node = list[(first + i) % count];
+        const struct krc_conn *conn = node->conns[KRC_FOR_QUESTIONS];
         if (conn != NULL && conn->state != KRC_CONN_CLOSED)
-            return;
+            continue; /* it is overdue */
+        conn = want_conn(node, KRC_FOR_QUESTIONS);
+        if (conn != NULL && conn->state != KRC_CONN_CLOSED)
+            return true;
     }
+    return false;
 }
 
 struct krc_conn *krc_any_conn(struct krc_cluster *cluster)
 {
     struct krc_nodes *nodes = &cluster->nodes;
-    struct krc_conn *conn = least_loaded(nodes);
-    if (conn == NULL && !any_underway(nodes)) {
-        if (nodes->count > 0)
-            try_another(cluster, nodes->list, nodes->count);
-        else
-            try_another(cluster, nodes->servers, nodes->server_count);
-    }
-    return conn;
+    struct krc_conn *conn = least_loaded(nodes, false);
+    if (conn != NULL || any_underway(nodes) ||
+        (nodes->count > 0 ? try_another(cluster, nodes->list, nodes->count)
+                          : try_another(cluster, nodes->servers, nodes->server_count)))
+        return conn;
+    return least_loaded(nodes, true);
 }
 
 /* ---- The end of nodes ----------------------------------------------------------------------- */

@@ -51,6 +51,10 @@ void krc_nodes_sweep(struct krc_cluster *cluster);
 /* A connection that may be used now, else NULL, and it is being connected. */
 struct krc_conn *krc_node_conn(struct krc_node *node, enum krc_purpose purpose);
 
+/* Whether one of its connections is overdue that is not for fetching; and closes those. */
+bool krc_node_is_overdue(const struct krc_node *node);
+void krc_node_give_up(struct krc_node *node, const char *why);
+
 /* Begins to connect for fetching, where it never did. */
 void krc_node_approach(struct krc_node *node);
 

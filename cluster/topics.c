@@ -514,7 +514,9 @@ static void answered(void *arg, const struct krc_answer *answer)
 {
     struct krc_cluster *cluster = arg;
     struct krc_topics *topics = &cluster->topics;
-    topics->asking = false;
+    topics->asking--;
+    if (answer->rc < 0 && (topics->asking > 0 || topics->unanswered_since_ms < 0))
+        return; /* another broker may answer, or has */
     if (answer->rc < 0) {
         topics->refresh = true;
         krc_backoff_fail(cluster, &topics->backoff);
@@ -561,9 +563,10 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
         request.topic_count = -1;
     else
         rc = fill_names(cluster, &request);
-    topics->asking_all = topics->all_wanted;
+    topics->asking_all = topics->all_wanted && (topics->asking == 0 || topics->asking_all);
     topics->refresh = false; /* what contradicts the answer sets it again */
-    topics->asking = true;
+    topics->asking++;
+    topics->again_ms = cluster->now_ms + KRC_CONN_PATIENCE_MS;
     if (rc >= 0)
         rc = krc_conn_send(conn, KRC_API_METADATA, krc_conn_version(conn, KRC_API_METADATA),
                            &request, 0, answered, cluster, &error);
@@ -593,11 +596,22 @@ static bool is_time_to_begin_anew(const struct krc_cluster *cluster)
                  cluster->settings.rebootstrap_trigger_ms));
 }
 
+/* Another broker, while one takes long. */
+static int64_t ask_another(struct krc_cluster *cluster)
+{
+    if (cluster->now_ms < cluster->topics.again_ms)
+        return cluster->topics.again_ms;
+    struct krc_conn *conn = krc_any_conn(cluster);
+    if (conn != NULL && !krc_conn_is_overdue(conn))
+        ask(cluster, conn);
+    return INT64_MAX;
+}
+
 int64_t krc_metadata_tick(struct krc_cluster *cluster)
 {
     struct krc_topics *topics = &cluster->topics;
-    if (topics->asking)
-        return INT64_MAX;
+    if (topics->asking > 0)
+        return ask_another(cluster);
     if (!topics->refresh && cluster->now_ms < topics->fresh_to_ms)
         return topics->fresh_to_ms;
     if (krc_backoff_waits(cluster, &topics->backoff))

@@ -51,8 +51,9 @@ struct krc_topics {
     size_t sorted;            /* of `list`; those behind come from the answer that is being taken */
     bool all_wanted;          /* every topic of the cluster */
     bool refresh;             /* as soon as it may be */
-    bool asking;
-    bool asking_all;          /* for every topic */
+    int asking;               /* requests that are not answered... */
+    int64_t again_ms;         /* ...and when another broker is asked, too */
+    bool asking_all;          /* they all are for every topic */
     struct krc_backoff backoff; /* requests that followed each other */
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */

@@ -159,9 +159,7 @@ struct krc_account {
     int64_t control;   /* of control batches, emptied ones too */
     int64_t absent;    /* compacted away */
     int64_t lost;      /* gone before they were read: below the log start offset, missing files */
-    int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches"), and
-                          in transactions that can no longer be decided because of these, or of
-                          what is lost */
+    int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches") */
 };
 
 /* ---- Configuration ------------------------------------------------------------------------- */
@@ -497,12 +495,10 @@ KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next
  * the store, in which there are offsets, leader epochs and no accounts.
  *
  * KRC_E_STATE: neither a store nor a "group.id" of a cluster, or a replay has begun to use the
- * store.  KRC_E_MISMATCH: the store has another offset than this handle read or committed last, for
- * another process commits for the same group, or the offset was reset; nothing was committed, nor
- * will be: close the handle.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be
- * tried again.  Of a group: KRC_E_FENCED, a partition is not ours any more; KRC_E_REFUSED, the
- * coordinator does not take them, from somebody who is no member while there are some, above all;
- * KRC_E_TIMEOUT, it is not known whether they were committed.
+ * store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be tried again.  Of a
+ * group: KRC_E_FENCED, a partition is not ours any more; KRC_E_REFUSED, the coordinator does not
+ * take them, from somebody who is no member while there are some, above all; KRC_E_TIMEOUT, it is
+ * not known whether they were committed.
  */
 KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
 
@@ -578,7 +574,7 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
     X(KRC_EVENT_CAUGHT_UP, "caught up") /* the end, as it is or as asked for: at `from` */     \
     X(KRC_EVENT_RESET, "reset")         /* moved from `from` to `to`, by policy */             \
     X(KRC_EVENT_LOST, "lost")           /* [from, to) is gone */                               \
-    X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, or cannot be decided */      \
+    X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, and was skipped as told */   \
     X(KRC_EVENT_TRUNCATED, "truncated") /* the log was truncated at `to`; was at `from` */     \
     X(KRC_EVENT_RECREATED, "recreated") /* another topic of the same name; was at `from` */    \
     X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */          \

@@ -30,15 +30,50 @@ START_TEST(the_first_servers_are_dead)
 }
 END_TEST
 
-/* The one that takes the connection and does not answer has its time, and then another is tried. */
-START_TEST(the_first_server_does_not_answer)
+/* Some take the connection and do not answer: another is tried after two seconds. */
+START_TEST(servers_that_do_not_answer)
 {
     sim_host("mute", "n3");
+    sim_host("deaf", "hangs");
     world.nodes[3].is_up = world.nodes[3].is_mute = true;
-    sim_start("mute n1");
+    sim_start("mute deaf n1");
     read_from("t", 0, 0);
-    sim_run(31000);
+    sim_run(2 * KRC_CONN_PATIENCE_MS + 100);
     ck_assert_int_eq(readers.records, 5);
+}
+END_TEST
+
+/* One that was well falls asleep, and another one is asked what it was asked. */
+START_TEST(metadata_that_does_not_come)
+{
+    sim.settings.metadata_max_age_ms = 10000;
+    sim_host("b", "n2");
+    sim_start("b");
+    read_from("t", 0, 0);
+    sim_run(9000);
+    uint64_t generation = sim.cluster.topics.generation;
+    world.nodes[1].is_mute = world.nodes[2].is_mute = true;
+    sim_run(2000); /* one of them is to be asked */
+    const struct krc_conn *asked = krc_node_find(&sim.cluster, 1)->conns[KRC_FOR_QUESTIONS];
+    int32_t asleep = asked != NULL && asked->in_flight > 0 ? 1 : 2;
+    world.nodes[3 - asleep].is_mute = false;
+    sim_run(KRC_CONN_PATIENCE_MS + 100);
+    ck_assert_uint_gt(sim.cluster.topics.generation, generation);
+    world.nodes[asleep].is_mute = false; /* its answer comes late, and does no harm */
+    sim_run(1000);
+    ck_assert_int_le(sim.requests[KRC_API_METADATA], 4);
+    ck_assert_int_eq(sim.cluster.topics.asking, 0);
+}
+END_TEST
+
+/* An answer that comes slowly is coming: nobody else is asked. */
+START_TEST(an_answer_that_is_slow)
+{
+    sim.delay_ms = KRC_CONN_PATIENCE_MS - 100;
+    read_from("t", 0, 0);
+    sim_run(20000);
+    ck_assert_int_eq(readers.records, 5);
+    ck_assert_int_eq(sim.requests[KRC_API_METADATA], 1);
 }
 END_TEST
 
@@ -299,7 +334,8 @@ int main(void)
 {
     const TTest *const tests[] = {
         the_first_servers_are_dead,
-        the_first_server_does_not_answer,
+        servers_that_do_not_answer, metadata_that_does_not_come,
+                                  an_answer_that_is_slow,
         a_name_with_several_addresses,
         waits_grow,
         waits_begin_anew_with_success,

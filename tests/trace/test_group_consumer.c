@@ -297,6 +297,22 @@ START_TEST(the_coordinator_is_gone)
 }
 END_TEST
 
+/* It takes requests, and answers none: it is looked for after two seconds, and what it owes is asked
+ * of who has its place. */
+START_TEST(the_coordinator_is_asleep)
+{
+    stable_with("t-0 t-1");
+    world.nodes[1].is_mute = true;
+    sim_run(1000);
+    group_move(2);
+    sim_run(5000 + 2 * KRC_CONN_PATIENCE_MS);
+    ck_assert_int_ge(said("ConsumerGroupHeartbeat n2 3"), 1);
+    ck_assert_int_eq(owner.member->state, KRC_MEMBER_STABLE);
+    ck_assert_str_eq(owner_has(), "t-0,t-1");
+    ck_assert_int_eq(said("lost"), 0);
+}
+END_TEST
+
 /* Others say that it still coordinates: it is asked for no more often than it may be connected
  * to. */
 START_TEST(the_coordinator_is_out_of_reach)
@@ -542,6 +558,7 @@ int main(void)
                                   whatever_fails_all_is_said_again,
                                   the_coordinator_moves,
                                   the_coordinator_is_gone,
+                                  the_coordinator_is_asleep,
                                   the_coordinator_is_out_of_reach,
                                   the_answer_that_takes_away_is_lost,
                                   the_answer_that_gives_is_lost,
