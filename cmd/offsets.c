@@ -95,20 +95,20 @@ static int set_target(struct offsets_options *options, const char *flag)
     switch (options->target) {
     case TO_OFFSET:
         if (!cmd_parse_number(value, number) || *number < 0)
-            return cmd_usage("--to-offset %s: give a number from 0", value);
+            return cmd_usage("--to-offset \"%s\": give a number from 0", value);
         return CMD_DONE;
     case SHIFT_BY:
         if (!cmd_parse_number(value + (value[0] == '+' && value[1] != '-'), number))
-            return cmd_usage("--shift-by %s: give a number, such as -10 or +10", value);
+            return cmd_usage("--shift-by \"%s\": give a number, such as -10 or +10", value);
         return CMD_DONE;
     case TO_DATETIME:
         if (!cmd_parse_moment(value, number))
-            return cmd_usage("--to-datetime %s: give a time such as 2026-01-31T12:00:00.000Z "
+            return cmd_usage("--to-datetime \"%s\": give a time such as 2026-01-31T12:00:00.000Z "
                              "(UTC where it names no zone), 2026-01-31, or -10m", value);
         return CMD_DONE;
     case BY_DURATION:
         if (!cmd_parse_duration(value, number))
-            return cmd_usage("--by-duration %s: give a duration such as P1D or PT2H30M", value);
+            return cmd_usage("--by-duration \"%s\": give a duration such as P1D or PT2H30M", value);
         return CMD_DONE;
     default:
         return CMD_DONE;
@@ -138,9 +138,9 @@ static int set_option(struct offsets_options *options, int option, char *value, 
         options->group = value;
         return CMD_DONE;
     case 't':
-        return cmd_judged(cmd_select_topic(&options->selection, value), value);
+        return cmd_judged("-t", value, cmd_select_topic(&options->selection, value));
     case 'p':
-        return cmd_judged(cmd_select_partitions(&options->selection, value), value);
+        return cmd_judged("-p", value, cmd_select_partitions(&options->selection, value));
     case 'd':
         return add_log_dir(options, value);
     case 'X':

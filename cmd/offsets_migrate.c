@@ -123,7 +123,7 @@ static int set_window(struct migrate *m, const char *value)
 {
     if (cmd_parse_number(value, &m->options.window_ms) && m->options.window_ms >= 0)
         return CMD_DONE;
-    return cmd_usage("--window-ms %s: give a number of milliseconds from 0", value);
+    return cmd_usage("--window-ms \"%s\": give a number of milliseconds from 0", value);
 }
 
 static int set_from(struct migrate *m, int option, char *value)
@@ -140,9 +140,9 @@ static int set_from(struct migrate *m, int option, char *value)
         m->from.group = value;
         return CMD_DONE;
     case 't':
-        return cmd_judged(cmd_select_topic(&m->selection, value), value);
+        return cmd_judged("-t", value, cmd_select_topic(&m->selection, value));
     case 'p':
-        return cmd_judged(cmd_select_partitions(&m->selection, value), value);
+        return cmd_judged("-p", value, cmd_select_partitions(&m->selection, value));
     case 'X':
         return cmd_set_named_property(m->from.config, value);
     default: /* F */
@@ -164,9 +164,9 @@ static int set_to(struct migrate *m, int option, char *value)
         m->to.group = value;
         return CMD_DONE;
     case OPT_MAP_TOPIC:
-        return cmd_judged(topic_map_add(&m->map, value), value);
+        return cmd_judged("--map-topic", value, topic_map_add(&m->map, value));
     case OPT_TOPIC_PREFIX:
-        return cmd_judged(topic_map_set_prefix(&m->map, value), value);
+        return cmd_judged("--topic-prefix", value, topic_map_set_prefix(&m->map, value));
     default: /* OPT_TO_CONFIG */
         return cmd_load_properties(m->to.config, value);
     }

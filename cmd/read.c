@@ -453,7 +453,7 @@ static int set_format(struct read_options *options, const char *text)
     cmd_format_free(&options->format);
     options->format = (struct cmd_format){.says_null = options->format.says_null};
     if (!cmd_format_parse(&options->format, text, &reason))
-        return cmd_usage("-f %s: %s", text, reason);
+        return cmd_usage("-f \"%s\": %s", text, reason);
     return set_output(options, READ_FORMAT);
 }
 
@@ -491,7 +491,7 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case OPT_ENCODING:
         options->base64 = true;
         return strcmp(value, "base64") == 0 ? CMD_DONE
-                                            : cmd_usage("--encoding %s: say base64", value);
+                                            : cmd_usage("--encoding \"%s\": say base64", value);
     case 'h':
         options->source.finished = true;
         printf("%s%s%s", help_text, cmd_json_help, cmd_source_help);

@@ -24,8 +24,9 @@ static const char help_text[] =
     "  -D DELIMITER             raw: instead of a newline; \\n \\t \\r \\xNN\n"
     "      --encoding base64    jsonl: all keys, values and headers in base64\n"
     "      --compress zstd|gzip\n"
-    "      --rotate 1GiB|1h     another file when one has so many bytes (KiB, MiB, GiB, TiB), or\n"
-    "                           when a batch's time enters a later hour (UTC)\n"
+    "      --rotate 1GiB|1h     another file when one has so many bytes (KiB, MiB, GiB, TiB, KB, MB,\n"
+    "                           GB, TB), or when a batch's time enters a later span of so many\n"
+    "                           hours or days (h, d; UTC)\n"
     "      --jobs N             partitions at a time (default 1)\n"
     "  -c, --max-messages N     end when the output holds N records, over all partitions\n"
     "      --follow             a cluster: go on behind the end, until Ctrl-C; commits also after a\n"
@@ -323,7 +324,7 @@ static int set_format(struct krc_replay_options *options, const char *value)
             options->format = (enum krc_replay_format)i;
             return CMD_DONE;
         }
-    return cmd_usage("--format %s: say jsonl, raw or segment", value);
+    return cmd_usage("--format \"%s\": say jsonl, raw or segment", value);
 }
 
 static int set_compression(struct krc_replay_options *options, const char *value)
@@ -331,36 +332,48 @@ static int set_compression(struct krc_replay_options *options, const char *value
     bool zstd = strcmp(value, "zstd") == 0;
     options->compression = zstd ? KRC_REPLAY_ZSTD : KRC_REPLAY_GZIP;
     return zstd || strcmp(value, "gzip") == 0 ? CMD_DONE
-                                              : cmd_usage("--compress %s: say zstd or gzip", value);
+                                              : cmd_usage("--compress \"%s\": say zstd or gzip",
+                                                          value);
 }
 
-/* "1048576", "1MiB" */
-static bool parse_size(const char *text, int64_t *bytes)
+/* "1MiB", "6h": a number, which needs a unit, for nobody knows what a bare one counts. */
+static bool parse_rotation(const char *text, struct krc_replay_options *options)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    long long number = strtoll(text, &end, 10);
-    const char *unit = *end == '\0' ? NULL : strchr(units, *end);
-    bool known = *end == '\0' || (unit != NULL && strcmp(end + 1, "iB") == 0);
-    if (*text < '0' || *text > '9' || !known)
+    static const struct {
+        const char *unit;
+        int64_t bytes;
+        int hours;
+    } units[] = {
+        {"KiB", INT64_C(1) << 10, 0}, {"MiB", INT64_C(1) << 20, 0}, {"GiB", INT64_C(1) << 30, 0},
+        {"TiB", INT64_C(1) << 40, 0}, {"KB", 1000, 0},              {"MB", 1000000, 0},
+        {"GB", 1000000000, 0},        {"TB", 1000000000000, 0},     {"h", 0, 1},
+        {"d", 0, 24},
+    };
+    char *unit;
+    int64_t number = strtoll(text, &unit, 10);
+    size_t i = 0, count = sizeof units / sizeof *units;
+    while (i < count && strcmp(unit, units[i].unit) != 0)
+        i++;
+    if (*text < '0' || *text > '9' || number == 0 || i == count)
         return false;
-    int64_t factor = unit == NULL ? 1 : (int64_t)1024 << 10 * (unit - units);
-    return !__builtin_mul_overflow((int64_t)number, factor, bytes) && *bytes > 0;
+    if (units[i].hours > 0)
+        return !__builtin_mul_overflow(number, units[i].hours, &options->rotate_hours);
+    return !__builtin_mul_overflow(number, units[i].bytes, &options->rotate_bytes);
 }
 
 static int set_rotation(struct krc_replay_options *options, const char *value)
 {
-    options->rotate_hourly = strcmp(value, "1h") == 0;
-    if (options->rotate_hourly || parse_size(value, &options->rotate_bytes))
+    if (parse_rotation(value, options))
         return CMD_DONE;
-    return cmd_usage("--rotate %s: say a size such as 1GiB, or 1h", value);
+    return cmd_usage("--rotate \"%s\": give a number from 1 with its unit: KiB, MiB, GiB, TiB, KB, "
+                     "MB, GB, TB, h or d, such as 1GiB, 6h or 1d", value);
 }
 
 static int set_jobs(struct krc_replay_options *options, const char *value)
 {
     int64_t jobs;
     if (!cmd_parse_number(value, &jobs) || jobs < 1 || jobs > 1024)
-        return cmd_usage("--jobs %s: give a number from 1 to 1024", value);
+        return cmd_usage("--jobs \"%s\": give a number from 1 to 1024", value);
     options->jobs = (int)jobs;
     return CMD_DONE;
 }
@@ -384,7 +397,7 @@ static int set_option(struct arguments *arguments, int option, char *value)
     case OPT_ENCODING:
         options->base64 = true;
         return strcmp(value, "base64") == 0 ? CMD_DONE
-                                            : cmd_usage("--encoding %s: say base64", value);
+                                            : cmd_usage("--encoding \"%s\": say base64", value);
     case OPT_COMPRESS:
         return set_compression(options, value);
     case OPT_ROTATE:

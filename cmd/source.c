@@ -34,7 +34,6 @@ const char cmd_source_help[] =
     "      --moved-cluster      its offsets, read from another cluster, hold in this one, too\n"
     "  -g, --group GROUP        whose offsets: in the store (default: \"default\"), or without one\n"
     "                           the cluster's\n"
-    "      --timeout-ms N       give up when nothing arrives for so long\n"
     "      --skip-corrupt       go past a batch that fails its checks, and count it as skipped\n"
     "      --log-format 0.7     the folder holds Kafka 0.7 logs, which do not say so themselves\n"
     "      --timeout-ms N       give up when nothing arrives for so long (a folder has it all)\n"
@@ -88,9 +87,9 @@ int cmd_set_property(krc_config *config, const char *name, const char *value)
     return CMD_DONE;
 }
 
-int cmd_judged(const char *rejection, const char *value)
+int cmd_judged(const char *flag, const char *value, const char *rejection)
 {
-    return rejection == NULL ? CMD_DONE : cmd_usage("%s: %s", value, rejection);
+    return rejection == NULL ? CMD_DONE : cmd_usage("%s \"%s\": %s", flag, value, rejection);
 }
 
 static int list_properties(struct cmd_source *source)
@@ -126,7 +125,7 @@ int cmd_set_named_property(krc_config *config, char *text)
 {
     char *equals = strchr(text, '=');
     if (equals == NULL)
-        return cmd_usage("-X %s: give a property as NAME=VALUE, or say -X list", text);
+        return cmd_usage("-X \"%s\": give a property as NAME=VALUE, or say -X list", text);
     *equals = '\0';
     int status = cmd_set_property(config, text, equals + 1);
     hide_secret(config, text, equals + 1);
@@ -184,8 +183,8 @@ static int add_log_dir(struct cmd_source *source, const char *path)
     krc_error error;
     source->has_log_dir = true;
     if (access(path, F_OK) != 0 && is_debug_list(path))
-        return cmd_usage("-d %s: -d names a log folder here, and there is none of that name; it is "
-                         "no debug flag, --log-level debug is", path);
+        return cmd_usage("-d \"%s\": -d names a log folder here, and there is none of that name; "
+                         "it is no debug flag, --log-level debug is", path);
     if (krc_config_add_log_dir(source->config, path, &error) < 0)
         return cmd_usage("%s", error.message);
     return CMD_DONE;
@@ -196,7 +195,8 @@ static int set_number(const char *flag, const char *value, int64_t least, int64_
 {
     if (cmd_parse_number(value, number) && *number >= least && *number <= most)
         return CMD_DONE;
-    return cmd_usage("%s %s: give a number from %" PRId64, flag, value, least);
+    return cmd_usage("%s \"%s\": give a number from %" PRId64 " to %" PRId64, flag, value, least,
+                     most);
 }
 
 int cmd_set_timeout(const char *value, int64_t *timeout_ms)
@@ -210,16 +210,16 @@ static int set_log_level(struct cmd_source *source, const char *level)
     if (strcmp(level, "warn") == 0)
         source->quiet = true;
     else if (!source->chatty && strcmp(level, "info") != 0)
-        return cmd_usage("--log-level %s: say warn, info or debug", level);
+        return cmd_usage("--log-level \"%s\": say warn, info or debug", level);
     return CMD_DONE;
 }
 
 static int set_where(struct cmd_source *source, int option, const char *value)
 {
     if (option == CMD_OPT_UNTIL && !cmd_parse_until(value, &source->until))
-        return cmd_usage("--until %s: say an offset, @TIME, end or hwm", value);
+        return cmd_usage("--until \"%s\": say an offset, @TIME, end or hwm", value);
     if (option == 'o' && !cmd_parse_from(value, &source->from, &source->until))
-        return cmd_usage("-o %s: say stored, earliest, latest, N, -N, @MS, "
+        return cmd_usage("-o \"%s\": say stored, earliest, latest, N, -N, @MS, "
                          "@YYYY-MM-DD[Thh:mm:ss], @now or @-10m", value);
     return CMD_DONE;
 }
@@ -254,9 +254,9 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case 'd':
         return add_log_dir(source, value);
     case 't':
-        return cmd_judged(cmd_select_topic(&source->selection, value), value);
+        return cmd_judged("-t", value, cmd_select_topic(&source->selection, value));
     case 'p':
-        return cmd_judged(cmd_select_partitions(&source->selection, value), value);
+        return cmd_judged("-p", value, cmd_select_partitions(&source->selection, value));
     case 'o':
     case CMD_OPT_UNTIL:
         return set_where(source, option, value);
@@ -282,7 +282,7 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     case CMD_OPT_ACCOUNT:
         source->account_json = true;
         return strcmp(value, "json") == 0 ? CMD_DONE
-                                          : cmd_usage("--account %s: say json", value);
+                                          : cmd_usage("--account \"%s\": say json", value);
     case CMD_OPT_LOG_LEVEL:
         return set_log_level(source, value);
     case CMD_OPT_SKIP_CORRUPT:
@@ -291,6 +291,23 @@ int cmd_source_option(struct cmd_source *source, int option, char *value)
     default:
         return set_as_property(source, option, value);
     }
+}
+
+/* A range that ends before it begins holds nothing, whatever the log has. */
+static int check_range(const struct cmd_where *from, const struct cmd_where *until)
+{
+    if (from->kind != until->kind || from->number <= until->number)
+        return CMD_DONE;
+    if (from->kind == CMD_OFFSET)
+        return cmd_usage("-o \"%" PRId64 "\": is after --until \"%" PRId64 "\"; begin at or before "
+                         "where reading stops", from->number, until->number);
+    if (from->kind != CMD_TIME)
+        return CMD_DONE;
+    char begin[40], end[40];
+    cmd_format_datetime(from->number, begin);
+    cmd_format_datetime(until->number, end);
+    return cmd_usage("-o \"@%s\": is after --until \"@%s\"; begin at or before when reading stops",
+                     begin, end);
 }
 
 /* What a file of properties says of a source counts only where no flag names one. */
@@ -350,6 +367,8 @@ bool cmd_source_is_cluster(const struct cmd_source *source)
 int cmd_source_check(const struct cmd_source *source, const char *command)
 {
     int status = choose_source(source);
+    if (status == CMD_DONE)
+        status = check_range(&source->from, &source->until);
     if (status == CMD_DONE)
         status = cmd_limit_timeout(source->config, source->timeout_ms);
     if (status != CMD_DONE)

@@ -85,7 +85,7 @@ int cmd_limit_timeout(krc_config *config, int64_t timeout_ms);
 
 /* What cmd_select_topic and cmd_select_partitions returned of a value: CMD_DONE, or CMD_USAGE with
  * the reason said. */
-int cmd_judged(const char *rejection, const char *value);
+int cmd_judged(const char *flag, const char *value, const char *rejection);
 
 /* Whether the source is a cluster, once the flags are checked. */
 bool cmd_source_is_cluster(const struct cmd_source *source);

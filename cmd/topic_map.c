@@ -26,8 +26,10 @@ const char *topic_map_add(struct topic_map *map, char *text)
         return "not two valid topic names; give them as OLD=NEW";
     }
     for (size_t i = 0; i < map->count; i++)
-        if (strcmp(map->pairs[i].from, text) == 0)
+        if (strcmp(map->pairs[i].from, text) == 0) {
+            *equals = '=';
             return "the topic is mapped already";
+        }
     struct topic_pair *pairs = realloc(map->pairs, (map->count + 1) * sizeof *pairs);
     if (pairs == NULL)
         return "out of memory";

@@ -94,7 +94,7 @@ int krc_value_mechanism(krc_config *config, const struct krc_row *row, const cha
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(value, others[i][0]) == 0)
-            return krc_fail(error, KRC_E_UNSUPPORTED, "%s %s is not supported: %s; there are %s",
+            return krc_fail(error, KRC_E_UNSUPPORTED, "%s \"%s\" is not supported: %s; there are %s",
                             row->is.name, value, others[i][1], row->is.type);
     return choose(config, row, value, strncmp, error);
 }

@@ -689,7 +689,8 @@ typedef struct krc_replay_options {
     bool base64;          /* jsonl: all byte strings in base64 */
     struct krc_bytes delimiter; /* raw: behind each value, up to 32 bytes; data NULL: a newline */
     int64_t rotate_bytes; /* another file when one has so many; 0: never */
-    bool rotate_hourly;   /* another file when a batch's time enters a later hour (UTC) */
+    int rotate_hours;     /* another file when a batch's time enters a later span of so many hours,
+                             counted from 1970 (UTC): 1 for each hour, 24 for each day; 0: never */
     int jobs;             /* partitions at a time, 1 and above; SQLite: 1 */
     int64_t max_records;  /* end when the output holds so many, of all these partitions; 0: no
                              limit; goes with one job.  Segments end before a batch that holds

@@ -129,6 +129,20 @@ struct setting {
 
 enum { SETTING_COUNT = 9 };
 
+/* "1024", "24h", "1024, 1h", "none" */
+static void describe_rotation(const krc_replay_options *o, char *text, size_t size)
+{
+    bool both = o->rotate_bytes > 0 && o->rotate_hours > 0;
+    char bytes[24] = "", hours[16] = "";
+    if (o->rotate_bytes > 0)
+        snprintf(bytes, sizeof bytes, "%lld", (long long)o->rotate_bytes);
+    if (o->rotate_hours > 0)
+        snprintf(hours, sizeof hours, "%dh", o->rotate_hours);
+    snprintf(text, size, "%s%s%s", bytes, both ? ", " : "", hours);
+    if (text[0] == '\0')
+        snprintf(text, size, "none");
+}
+
 static void describe_run(const struct krc_target *t, const char *cluster_id,
                          struct setting settings[SETTING_COUNT])
 {
@@ -142,11 +156,7 @@ static void describe_run(const struct krc_target *t, const char *cluster_id,
     settings[1] = (struct setting){.name = "compression", .advice = "--compress"};
     snprintf(settings[1].value, sizeof settings[1].value, "%s", compressions[o->compression]);
     settings[2] = (struct setting){.name = "rotation", .advice = "--rotate"};
-    if (o->rotate_bytes > 0)
-        snprintf(settings[2].value, sizeof settings[2].value, "%lld%s", (long long)o->rotate_bytes,
-                 o->rotate_hourly ? ", 1h" : "");
-    else
-        snprintf(settings[2].value, sizeof settings[2].value, o->rotate_hourly ? "1h" : "none");
+    describe_rotation(o, settings[2].value, sizeof settings[2].value);
     settings[3] = (struct setting){.name = "isolation.level", .advice = "--isolation-level"};
     snprintf(settings[3].value, sizeof settings[3].value, "%s",
              t->config->read_uncommitted ? "read_uncommitted" : "read_committed");

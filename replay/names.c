@@ -36,7 +36,7 @@ void krc_sink_stem(const char *topic, int32_t partition, int32_t history, char *
 /* A member of a group has stretches of a partition, with those of others between. */
 static bool rotates(const krc_replay_options *options)
 {
-    return options->rotate_bytes > 0 || options->rotate_hourly || options->join;
+    return options->rotate_bytes > 0 || options->rotate_hours > 0 || options->join;
 }
 
 void krc_sink_file_name(const struct krc_sink *sink, char *text, size_t size)

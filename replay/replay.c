@@ -176,7 +176,7 @@ static int check_options(const krc_config *config, const krc_replay_options *opt
                         "a SQLite file keeps its own offsets and is written by one thread: neither "
                         "another store nor more jobs go with it");
     if (to_sqlite && (options->compression != KRC_REPLAY_PLAIN || options->rotate_bytes > 0 ||
-                      options->rotate_hourly || options->format != KRC_REPLAY_JSONL))
+                      options->rotate_hours > 0 || options->format != KRC_REPLAY_JSONL))
         return krc_fail(error, KRC_E_INVALID,
                         "format, compression and rotation are of files: a SQLite table has none");
     if (options->max_records > 0 && options->jobs > 1)

@@ -130,8 +130,9 @@ bool krc_sink_due_before(const struct krc_sink *sink, const struct krc_item *ite
     if (is_segment(sink) &&
         item->batch.header.last_offset - sink->at.file_offset > INT32_MAX)
         return true;
-    return sink->run->options->rotate_hourly && sink->at.max_timestamp_ms >= 0 &&
-           item_time(item) / HOUR_MS > sink->at.max_timestamp_ms / HOUR_MS;
+    int64_t span_ms = sink->run->options->rotate_hours * (int64_t)HOUR_MS;
+    return span_ms > 0 && sink->at.max_timestamp_ms >= 0 &&
+           item_time(item) / span_ms > sink->at.max_timestamp_ms / span_ms;
 }
 
 /* A file for output that begins at `first_offset`: the present one, or another. */

@@ -72,7 +72,7 @@ expect 2 '' "krc: DIR/client.properties, line 2: this is no name of a property (
 expect 1 '' 'krc: sasl.jaas.config: "required" is missing behind the login module' \
     read -X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN -X sasl.jaas.config='pass-word;' \
     -b $nobody -t txns
-expect 2 '' "krc: sasl.mechanism GSSAPI is not supported: it takes a Kerberos library, which krc does without; there are PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER$more" \
+expect 2 '' "krc: sasl.mechanism \"GSSAPI\" is not supported: it takes a Kerberos library, which krc does without; there are PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER$more" \
     read -X sasl.mechanism=GSSAPI -b $nobody -t txns
 
 # ---- The list

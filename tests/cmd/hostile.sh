@@ -66,7 +66,7 @@ for topic in ../../x .. . /tmp/x 'a b' ''; do
     for command in "replay --to $to" 'replay --join -g g --to '"$to" read topics txns \
         'offsets list' 'offsets migrate'; do
         [ -z "$topic" ] && rule='a topic is given as TOPIC, TOPIC:0,3 or ^REGEX'
-        expect 2 '' "krc: $topic: $rule$more" $command -b "$b" -t "$topic"
+        expect 2 '' "krc: -t \"$topic\": $rule$more" $command -b "$b" -t "$topic"
     done
 done
 untouched 'the command line'

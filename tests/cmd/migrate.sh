@@ -36,7 +36,7 @@ them$more" -b localhost:1 -d "$LOGS" -g g --to-store x
 expect 2 '' "krc: offsets migrate: --execute and --dry-run exclude each other$more" \
     --execute --dry-run
 expect 2 '' "krc: offsets migrate: what is \"x\"?$more" x
-expect 2 '' "krc: --window-ms 1s: give a number of milliseconds from 0$more" --window-ms 1s
+expect 2 '' "krc: --window-ms \"1s\": give a number of milliseconds from 0$more" --window-ms 1s
 expect 2 '' "krc offsets migrate: unrecognized option '--nope'" --nope
 same '--help' 0 "$("$KRC" offsets migrate --help >"$dir/out"; echo $?)"
 same 'nothing was made' '' "$(ls "$dir" | grep -v -e out -e err)"
@@ -183,11 +183,11 @@ printf 'two,txns,0,57\ntwo,trimmed,0,60\n' |
     "$KRC" offsets import --store "$dir/two.db" 2>"$dir/err" || exit 1
 expect 1 '' 'krc: trimmed and txns cannot both be us-west.txns there' --store "$dir/two.db" -g two \
     -d "$LOGS" $to --map-topic txns=us-west.txns --map-topic trimmed=us-west.txns
-expect 2 '' "krc: txns: give the topic's names as OLD=NEW$more" --map-topic txns
-expect 2 '' "krc: txns=../x: not two valid topic names; give them as OLD=NEW$more" \
+expect 2 '' "krc: --map-topic \"txns\": give the topic's names as OLD=NEW$more" --map-topic txns
+expect 2 '' "krc: --map-topic \"txns=../x\": not two valid topic names; give them as OLD=NEW$more" \
     --map-topic txns=../x
-expect 2 '' "krc: txns: the topic is mapped already$more" --map-topic txns=x --map-topic txns=y
-expect 2 '' "krc: a/: give what topics' names begin with there, such as us-west.$more" \
+expect 2 '' "krc: --map-topic \"txns=y\": the topic is mapped already$more" --map-topic txns=x --map-topic txns=y
+expect 2 '' "krc: --topic-prefix \"a/\": give what topics' names begin with there, such as us-west.$more" \
     --topic-prefix a/
 
 # ---- a copy whose records lie in other partitions

@@ -50,22 +50,22 @@ the cluster with -b$more" \
 done
 expect 2 '' "krc: --to-offset and --to-current: only one target can be$more" \
     reset --store "$db" --to-offset 1 --to-current
-expect 2 '' "krc: --to-offset -1: give a number from 0$more" reset --store "$db" --to-offset -1
-expect 2 '' "krc: --shift-by 1x: give a number, such as -10 or +10$more" reset --store "$db" --shift-by 1x
+expect 2 '' "krc: --to-offset \"-1\": give a number from 0$more" reset --store "$db" --to-offset -1
+expect 2 '' "krc: --shift-by \"1x\": give a number, such as -10 or +10$more" reset --store "$db" --shift-by 1x
 for time in 2026-02-29T00:00:00 2026-01-01T 2026-01-01T24:00 2026-01-01T00:00+25:00 -10 -m now- \
     2026-01-01T00:00:00. 26-01-01T00:00 2026-01-01T00:00Zx 2026-01-01T00:00+5 2026-01-01Z -10mm; do
-    expect 2 '' "krc: --to-datetime $time: give a time such as 2026-01-31T12:00:00.000Z (UTC where \
+    expect 2 '' "krc: --to-datetime \"$time\": give a time such as 2026-01-31T12:00:00.000Z (UTC where \
 it names no zone), 2026-01-31, or -10m$more" \
         reset --store "$db" --to-datetime $time
 done
 for duration in P PT 1H PT1D P1H PT1M1H PT1.5H P1DT -PT1H; do
-    expect 2 '' "krc: --by-duration $duration: give a duration such as P1D or PT2H30M$more" \
+    expect 2 '' "krc: --by-duration \"$duration\": give a duration such as P1D or PT2H30M$more" \
         reset --store "$db" --by-duration $duration
 done
-expect 2 '' "krc: 3-1: partitions are given as 0 or 0,3 or 0-7$more" list --store "$db" -p 3-1
-expect 2 '' "krc: a:x: a topic is given as TOPIC, TOPIC:0,3 or ^REGEX$more" \
+expect 2 '' "krc: -p \"3-1\": partitions are given as 0 or 0,3 or 0-7$more" list --store "$db" -p 3-1
+expect 2 '' "krc: -t \"a:x\": a topic is given as TOPIC, TOPIC:0,3 or ^REGEX$more" \
     list --store "$db" -t a:x
-expect 2 '' "krc: ^(: invalid regular expression: a ( without its )$more" list --store "$db" -t '^('
+expect 2 '' "krc: -t \"^(\": invalid regular expression: a ( without its )$more" list --store "$db" -t '^('
 expect 2 '' "krc: offsets list: --execute means nothing here$more" list --store "$db" --execute
 expect 2 '' "krc: offsets list: --dry-run means nothing here$more" list --store "$db" --dry-run
 expect 2 '' "krc: offsets import: --to-offset means nothing here$more" \

@@ -318,7 +318,7 @@ expect 2 '' "krc: read: which topic? Name it with -t; a leading ^ makes it a reg
 expect 2 '' "krc: -b and -d: records come from a cluster or from log folders, not both$more" \
     read -b 127.0.0.1:1 -d "$LOGS"
 for names in fetch msg,fetch all; do
-    expect 2 '' "krc: -d $names: -d names a log folder here, and there is none of that name; it is no debug flag, --log-level debug is$more" \
+    expect 2 '' "krc: -d \"$names\": -d names a log folder here, and there is none of that name; it is no debug flag, --log-level debug is$more" \
         read -d $names
 done
 expect 1 '' 'krc: cannot find /nowhere/at/all: No such file or directory' read -d /nowhere/at/all
@@ -341,29 +341,34 @@ expect 2 '' "krc: isolation.level cannot be \"some\": it is one of: read_committ
     read -d "$LOGS" --isolation-level some
 expect 2 '' "krc: log.format cannot be \"0.6\": it is one of: current, 0.7$more" \
     read -d "$LOGS" --log-format 0.6
-expect 2 '' "krc: -X isolation.level: give a property as NAME=VALUE, or say -X list$more" \
+expect 2 '' "krc: -X \"isolation.level\": give a property as NAME=VALUE, or say -X list$more" \
     read -d "$LOGS" -X isolation.level
 for where in x -x --1 1x '' @ @x s@ @2026-13-01T00:00 @-10 @10m; do
-    expect 2 '' "krc: -o $where: say stored, earliest, latest, N, -N, @MS, @YYYY-MM-DD[Thh:mm:ss], @now \
+    expect 2 '' "krc: -o \"$where\": say stored, earliest, latest, N, -N, @MS, @YYYY-MM-DD[Thh:mm:ss], @now \
 or @-10m$more" \
         read -d "$LOGS" -o "$where"
 done
 for where in x -3 @x e@ ''; do
-    expect 2 '' "krc: --until $where: say an offset, @TIME, end or hwm$more" \
+    expect 2 '' "krc: --until \"$where\": say an offset, @TIME, end or hwm$more" \
         read -d "$LOGS" --until "$where"
 done
 for count in 0 -1 x 1x 99999999999999999999; do
-    expect 2 '' "krc: -c $count: give a number from 1$more" read -d "$LOGS" -c "$count"
+    expect 2 '' "krc: -c \"$count\": give a number from 1 to 9223372036854775807$more" read -d "$LOGS" -c "$count"
 done
-expect 2 '' "krc: --timeout-ms x: give a number from 0$more" read -d "$LOGS" --timeout-ms x
-expect 2 '' "krc: --account xml: say json$more" read -d "$LOGS" --account xml
-expect 2 '' "krc: --log-level x: say warn, info or debug$more" read -d "$LOGS" --log-level x
-expect 2 '' "krc: --encoding x: say base64$more" read -d "$LOGS" -J --encoding x
+expect 2 '' "krc: -o \"5\": is after --until \"2\"; begin at or before where reading stops$more" \
+    read -d "$LOGS" -o 5 --until 2
+expect 2 '' "krc: -o \"@1970-01-01T00:00:05.000Z\": is after --until \"@1970-01-01T00:00:02.000Z\"; \
+begin at or before when reading stops$more" read -d "$LOGS" -o @5000 --until @2000
+expect 0 '' '' read -q -d "$LOGS" -t codec-none -o 5 --until 5
+expect 2 '' "krc: --timeout-ms \"x\": give a number from 0 to 2147483647$more" read -d "$LOGS" --timeout-ms x
+expect 2 '' "krc: --account \"xml\": say json$more" read -d "$LOGS" --account xml
+expect 2 '' "krc: --log-level \"x\": say warn, info or debug$more" read -d "$LOGS" --log-level x
+expect 2 '' "krc: --encoding \"x\": say base64$more" read -d "$LOGS" -J --encoding x
 expect 2 '' "krc: read: --encoding base64 goes with --json$more" read -d "$LOGS" --encoding base64
 expect 2 '' "krc: read: --json, --digest and -f exclude each other$more" read -d "$LOGS" -J -f %s
-expect 2 '' "krc: -f %x: behind a % there is one of: t p o k s h T S K R %$more" \
+expect 2 '' "krc: -f \"%x\": behind a % there is one of: t p o k s h T S K R %$more" \
     read -d "$LOGS" -f %x
-expect 2 '' "krc: -f %: behind a % there is one of: t p o k s h T S K R %$more" read -d "$LOGS" -f %
+expect 2 '' "krc: -f \"%\": behind a % there is one of: t p o k s h T S K R %$more" read -d "$LOGS" -f %
 expect 2 '' "krc: read: -o stored needs an offset store: name it with --store$more" \
     read -d "$LOGS" -o stored
 expect 2 '' "krc: read: a group's offsets lie in an offset store: name it with --store$more" \

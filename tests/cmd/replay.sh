@@ -51,6 +51,14 @@ rm -rf "$to"
 run 0 replay -q -d "$LOGS" --to "$to" --rotate 1h -t txns -p 0
 same 'by the hour' 'txns-0.00000000000000000003.jsonl txns-0.00000000000000000004.jsonl' \
     "$(cd "$to" && echo *.jsonl)"
+for span in 40000h 100000h 4166d; do # which begin with 1970
+    rm -rf "$to"
+    run 0 replay -q -d "$LOGS" --to "$to" --rotate $span -t txns -p 0
+    ls "$to" | grep -c jsonl
+done >"$dir/spans"
+same 'by spans of hours and days' '2 1 1' "$(xargs <"$dir/spans")"
+rm -rf "$to"
+run 0 replay -q -d "$LOGS" --to "$to" --rotate 1h -t txns -p 0
 same 'by the hour' 3 "$(jq .offset "$to/txns-0.00000000000000000003.jsonl")"
 
 # segments: krc reads the same records from them; first and next differ, for what was aborted and
@@ -245,6 +253,9 @@ run 0 replay -q -d "$LOGS" -t trimmed --to "$to"
 refused 'format "jsonl"' raw --format --format raw
 refused 'compression "none"' zstd --compress --compress zstd
 refused 'rotation "none"' 1024 --rotate --rotate 1KiB
+refused 'rotation "none"' 2000000 --rotate --rotate 2MB
+refused 'rotation "none"' 48h --rotate --rotate 2d
+refused 'rotation "none"' '1024, 6h' --rotate --rotate 6h --rotate 1KiB
 refused 'isolation.level "read_committed"' read_uncommitted --isolation-level \
     --isolation-level read_uncommitted
 refused 'encoding "text"' base64 --encoding --encoding base64
@@ -272,13 +283,14 @@ usage() { # usage MESSAGE ARGUMENTS...
 }
 usage 'replay: where to? Name a folder or sqlite:FILE with --to'
 usage 'replay: what is "x"? Topics are named with -t' --to "$to" x
-usage '--format csv: say jsonl, raw or segment' --format csv
-usage '--compress lz4: say zstd or gzip' --compress lz4
-for value in 0 -1 2h 1GB 1MiBx x 9999999TiB; do
-    usage "--rotate $value: say a size such as 1GiB, or 1h" --rotate "$value"
+usage '--format "csv": say jsonl, raw or segment' --format csv
+usage '--compress "lz4": say zstd or gzip' --compress lz4
+for value in 0 100 -1 -1h 0d 1m 1MiBx x 9999999TiB 99999999999h '' GiB 1gib; do
+    usage "--rotate \"$value\": give a number from 1 with its unit: KiB, MiB, GiB, TiB, KB, MB, GB, \
+TB, h or d, such as 1GiB, 6h or 1d" --rotate "$value"
 done
 for value in 0 -1 x 2000; do
-    usage "--jobs $value: give a number from 1 to 1024" --jobs "$value"
+    usage "--jobs \"$value\": give a number from 1 to 1024" --jobs "$value"
 done
 usage 'replay: -D goes with --format raw' --to "$to" -D x
 usage 'replay: a delimiter has at most 32 bytes' --to "$to" --format raw -D "$(seq -s. 20)"

@@ -287,8 +287,9 @@ END_TEST
 START_TEST(what_this_build_cannot_do)
 {
     static const char *const values[][3] = {
-        {"sasl.mechanism", "GSSAPI", "sasl.mechanism GSSAPI is not supported: it takes a Kerberos"},
-        {"sasl.mechanism", "AWS_MSK_IAM", "AWS_MSK_IAM is not supported: it is Amazon's own"},
+        {"sasl.mechanism", "GSSAPI",
+         "sasl.mechanism \"GSSAPI\" is not supported: it takes a Kerberos"},
+        {"sasl.mechanism", "AWS_MSK_IAM", "\"AWS_MSK_IAM\" is not supported: it is Amazon's own"},
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         ck_assert_int_eq(set(values[i][0], values[i][1]), KRC_E_UNSUPPORTED);
@@ -561,7 +562,7 @@ START_TEST(files_that_are_refused)
          "/client.properties, line 2: isolation.level cannot be \"read\""},
         {"group.id=g\rbootstrap.servers=a:1,\\\n b\r\n", KRC_E_INVALID,
          "line 2: bootstrap.servers: \"b\" has no port"},
-        {"group.id=g\nsasl.mechanism=GSSAPI", KRC_E_UNSUPPORTED, "line 2: sasl.mechanism GSSAPI"},
+        {"group.id=g\nsasl.mechanism=GSSAPI", KRC_E_UNSUPPORTED, "line 2: sasl.mechanism \"GSSAPI\""},
         {"security.protocol=TLS", KRC_E_INVALID, "line 1: security.protocol cannot be \"TLS\""},
         {"=", KRC_E_INVALID, "line 1: there is no property \"\""},
         {"group.id=\\u12", KRC_E_INVALID, "line 1: a \\u needs four hexadecimal digits"},

@@ -41,7 +41,7 @@ START_TEST(known_names)
                "orders-3.raw.gz");
     check_name(&(krc_replay_options){.compression = KRC_REPLAY_ZSTD, .rotate_bytes = 1},
                "orders-3.00000000000000000042.jsonl.zst");
-    check_name(&(krc_replay_options){.rotate_hourly = true},
+    check_name(&(krc_replay_options){.rotate_hours = 1},
                "orders-3.00000000000000000042.jsonl");
     check_name(&(krc_replay_options){.format = KRC_REPLAY_SEGMENT}, "00000000000000000042.log");
     file_name(&(krc_replay_options){.rotate_bytes = 1}, "orders", 3, 2, INT64_MAX, name,

@@ -198,7 +198,7 @@ END_TEST
 START_TEST(rotation_is_as_it_was_begun)
 {
     options.rotate_bytes = 100;
-    options.rotate_hourly = true;
+    options.rotate_hours = 1;
     ck_assert_int_eq(replay(), KRC_OK);
     options.rotate_bytes = 200;
     ck_assert_int_eq(replay(), KRC_E_MISMATCH);
