@@ -45,7 +45,8 @@ int krc_reader_next(struct krc_reader *reader, struct krc_log_batch *batch,
                     krc_error *error) KRC_MUST_USE;
 
 /* Walks headers: reads some bytes of each batch, and all of those of at most KRC_SMALL_BATCH
- * bytes, whose CRC is checked (so that every control batch is), and of the log's last. */
+ * bytes, of control batches, and of those behind which the log does not go on at the next offset:
+ * their CRC is checked. */
 enum { KRC_SMALL_BATCH = 128 };
 struct krc_walker;
 int krc_walker_open(struct krc_walker **walker, const struct krc_log *log,
@@ -66,7 +67,7 @@ struct krc_damage {
     int64_t file_position;
     int64_t bytes;        /* between the broken place and the next good batch, or the end of file */
     size_t segment;
-    bool maybe_marker;    /* it may have been a control batch: one offset, at most
+    bool maybe_marker;    /* there may have been a control batch: one offset, at most
                              KRC_SMALL_BATCH bytes, or not to be told */
 };
 

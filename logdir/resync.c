@@ -28,19 +28,20 @@ static int read_broken(struct krc_stand *at, struct broken *broken, krc_error *e
 }
 
 /* Finds where to go on: 1 with the next good batch, 0 where the segment has none.  `*one`: the
- * broken batch's length is right, for it leads there, or to the end of the file. */
+ * broken batch's length is right, for it leads there, or to the end of the file.  A wrong one may
+ * lead to a later batch: unless the offsets go on there, there may be good ones before it. */
 static int find_next(struct krc_stand *at, const struct broken *broken, int64_t *found, bool *one,
                      struct krc_batch_header *next, krc_error *error)
 {
-    *one = false;
-    if (broken->sized) {
-        *found = at->position + broken->header.size;
-        int rc = krc_stand_good_batch(at, *found, next, error);
-        *one = rc == 1 || *found == at->end;
-        if (rc != 0 || *one)
-            return rc;
-    }
-    return krc_stand_scan(at, at->position + 1, found, next, error);
+    int64_t leads_to = broken->sized ? at->position + broken->header.size : -1;
+    int rc = krc_stand_good_batch(at, leads_to, next, error);
+    *found = leads_to;
+    *one = rc == 1 && broken->believable && next->base_offset == broken->header.last_offset + 1;
+    if (rc < 0 || *one)
+        return rc;
+    KRC_TRY(rc = krc_stand_scan(at, at->position + 1, found, next, error));
+    *one = leads_to == (rc == 1 ? *found : at->end);
+    return rc;
 }
 
 /* What a broken batch claims is checksummed all the same: many that claim what is not theirs would

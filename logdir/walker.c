@@ -86,18 +86,22 @@ static int look_here(struct krc_walker *walker, struct krc_batch_header *header,
     return 1;
 }
 
-/* Whether only its checksum shows that a batch is good: no header follows that goes on where it
- * ends.  Its length may be wrong, or its last offset, or the log ends here with a torn batch whose
- * header is all there is. */
+/* Whether only its checksum shows that a batch is good, unless what lies behind its last byte goes
+ * on where its offsets end.  Else its length may be wrong, and lead to any later batch, or its last
+ * offset, or the log ends here with a torn batch whose header is all there is.  (Compressed
+ * wrappers do not say where they begin.) */
 static bool is_doubtful(const struct krc_stand *at, const struct krc_batch_header *header,
                         const uint8_t *next, size_t len)
 {
     struct krc_batch_header behind;
-    int64_t position = at->position + header->size;
+    int64_t position = at->position + header->size, follows = header->last_offset + 1;
+    if (header->control)
+        return true;
     if (len == 0)
-        return krc_stand_in_last_segment(at);
+        return krc_stand_in_last_segment(at) ||
+               at->log->segments[at->segment + 1].base_offset != follows;
     return krc_stand_parse(at, position, next, len, &behind, NULL) != 1 ||
-           behind.base_offset <= header->last_offset;
+           (behind.count < 0 ? behind.base_offset < follows : behind.base_offset != follows);
 }
 
 /* 1: good as far as a walker looks, so that it sees the same log as a reader. */

@@ -257,6 +257,68 @@ START_TEST(a_broken_marker_leaves_every_open_transaction_in_doubt)
 }
 END_TEST
 
+/* Makes the length of the batch at `from` lead to `to`. */
+static void lead(size_t from, size_t to)
+{
+    krc_put_be32(make_bytes.data + from + 8, (uint32_t)(to - from - KRC_BATCH_PREFIX));
+}
+
+/* Whoever believes it does not see what lies between. */
+START_TEST(a_length_that_leads_over_a_marker)
+{
+    for (int segments = 0; segments < 2; segments++) {
+        make_batch(0, 2, 1);
+        size_t wrong = make_plain(2, 50);
+        make_marker(52, 1, ABORT);
+        make_batch(53, 2, 1);
+        lead(wrong, make_bytes.len);
+        if (segments)
+            make_segment(0);
+        make_marker(55, 1, COMMIT);
+        make_segment(segments ? 55 : 0);
+        see_committed();
+        check_saw("!KRC_E_CORRUPT", "0-0");
+        check_says(saw.error.message, "is corrupt at offsets 2 to 51");
+        see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+        check_saw("53-54", "0-56: delivered 2, control 2, skipped 52");
+    }
+}
+END_TEST
+
+START_TEST(a_marker_whose_length_lies)
+{
+    make_batch(0, 5, 1);
+    size_t marker = make_marker(5, 1, ABORT);
+    make_plain(6, 400);
+    lead(marker, make_bytes.len);
+    make_plain(406, 1);
+    make_segment(0);
+    see_committed();
+    check_saw("!KRC_E_CORRUPT", "0-0");
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    check_saw("6-406", "0-407: delivered 401, skipped 6");
+}
+END_TEST
+
+/* Its checksum is right, but it is no marker that a broker would write. */
+START_TEST(a_marker_that_is_too_large)
+{
+    static const uint8_t key[4] = {0, 0, 0, COMMIT}, value[5000];
+    struct build_record record = {.key = {key, sizeof key}, .value = {value, sizeof value}};
+    make_batch(0, 5, 1);
+    build_batch(&make_bytes, &(struct build_batch){.base_offset = 5, .producer_id = 1,
+                                                   .transactional = true, .control = true,
+                                                   .records = &record, .count = 1});
+    make_plain(6, 5);
+    make_segment(0);
+    see_committed();
+    check_saw("!KRC_E_CORRUPT", "0-0");
+    check_says(saw.error.message, "no marker is so large");
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    check_saw("6-10", "0-11: delivered 5, control 1, skipped 5");
+}
+END_TEST
+
 START_TEST(values_no_batch_may_have) /* 14 */
 {
     static const struct {
@@ -318,6 +380,9 @@ int main(void)
         a_broken_inside,
         a_broken_marker,
         a_broken_marker_leaves_every_open_transaction_in_doubt,
+        a_length_that_leads_over_a_marker,
+        a_marker_whose_length_lies,
+        a_marker_that_is_too_large,
         values_no_batch_may_have,
         limits,
     };

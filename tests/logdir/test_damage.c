@@ -438,6 +438,23 @@ START_TEST(past_a_length_that_only_the_checksum_refutes)
 }
 END_TEST
 
+/* Both cursors see that what lies there does not go on where the batch's offsets end. */
+START_TEST(past_a_length_that_leads_to_a_later_batch)
+{
+    struct krc_damage damage;
+    build_ten();
+    krc_put_be32(batch_at(4) + 8, (uint32_t)(begins[7] - begins[4] - KRC_BATCH_PREFIX));
+    check_corrupt(4, "t-0 is corrupt at offsets 12 to 14");
+    resync(4, &damage);
+    check_damage(&damage, 12, 15, 15, (int64_t)begins[4], (int64_t)(begins[5] - begins[4]), true);
+    check_rest(15, 5);
+    krc_put_be32(batch_at(4) + 8, (uint32_t)(bytes.len - begins[4] - KRC_BATCH_PREFIX));
+    resync(4, &damage);
+    check_damage(&damage, 12, 15, 15, (int64_t)begins[4], (int64_t)(begins[5] - begins[4]), true);
+    check_rest(15, 5);
+}
+END_TEST
+
 START_TEST(past_several_batches)
 {
     struct krc_damage damage;
@@ -648,6 +665,7 @@ int main(void)
         past_a_hole_behind_the_damage,
         past_lengths_and_counts_that_cannot_be,
         past_a_length_that_only_the_checksum_refutes,
+        past_a_length_that_leads_to_a_later_batch,
         past_several_batches,
         past_a_wrong_base_offset_behind_the_damage,
         past_garbage,
