@@ -338,16 +338,32 @@ static bool has_other_partitions(const struct migrating *g)
     return are_clusters && krc_side_partitions(&g->from) != krc_side_partitions(&g->to);
 }
 
+/* An offset that the log there does not reach is one of a record that it does not have. */
 static int take_same(struct migrating *g)
 {
+    const struct krc_log_offsets *log = &g->to.log;
+    int64_t end = log->log_end_offset >= 0 ? log->log_end_offset : log->high_watermark;
+    int64_t committed = g->m->committed;
     g->m->again = 0;
-    return conclude(g, KRC_SAME, g->m->committed, "offsets are the same there");
+    if (g->to.handle != NULL && (committed < log->log_start_offset || committed > end))
+        return conclude(g, KRC_SAME, committed > end ? end : log->log_start_offset,
+                        "offsets are the same there, but offset %" PRId64 " is %s, %" PRId64,
+                        committed, committed > end ? "beyond the end" : "below the start",
+                        committed > end ? end : log->log_start_offset);
+    return conclude(g, KRC_SAME, committed, "offsets are the same there");
+}
+
+/* Nothing is compared, so that no log is needed here. */
+static int take_as_told(struct migrating *g)
+{
+    int rc = g->to.handle == NULL ? KRC_OK : krc_side_find(&g->to, g->error);
+    return rc < 0 ? explain(g, "there", rc) : take_same(g);
 }
 
 static int migrate(struct migrating *g)
 {
     if (g->options->same_offsets)
-        return take_same(g);
+        return take_as_told(g);
     int rc = krc_side_find(&g->from, g->error);
     if (rc < 0)
         return explain(g, "here", rc);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/account.h"
 #include "cmd/cmd.h"
@@ -24,7 +25,8 @@ static int open_place(struct migrate_place *place, krc_error *error)
 static int load_rows(const struct migrate_place *place, struct offsets_rows *rows, krc_error *error)
 {
     if (place->store != NULL)
-        return krc_committed_load(rows->list, place->store, place->group, error);
+        return krc_committed_load(rows->list, rows->groups, place->store, place->group,
+                                  place->handle, error);
     if (place->has_servers)
         return krc_group_cluster_read(place->handle, place->group, rows->list, rows->groups, error);
     return krc_group_log_read(place->handle, place->group, rows->list, rows->groups, error);
@@ -49,14 +51,31 @@ static int load_topic(const struct migrate_place *place, const char *topic, krc_
     return rc == KRC_E_NOT_FOUND ? KRC_OK : rc;
 }
 
-static struct krc_uuid topic_id_of(const struct migrate_place *place, const char *topic)
+static struct krc_uuid topic_id_of(const struct migrate_place *place, const char *topic,
+                                   int32_t partition)
 {
-    struct krc_partition partition;
-    for (size_t i = 0; place->handle != NULL && krc_source_partition(place->handle, i, &partition);
-         i++)
-        if (strcmp(partition.topic, topic) == 0)
-            return partition.topic_id;
-    return (struct krc_uuid){{0}};
+    return place->handle == NULL ? (struct krc_uuid){{0}}
+                                 : krc_source_topic_id(place->handle, topic, partition);
+}
+
+/* The group is to leave the cluster that it was read from, and stay in the store. */
+static bool stays_in_store(const struct migrate *m)
+{
+    struct stat from, to;
+    return m->from.store != NULL && m->to.store != NULL &&
+           strcmp(m->from.group, m->to.group) == 0 && stat(m->from.store, &from) == 0 &&
+           stat(m->to.store, &to) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+/* What the group has there; nothing that could be in the way, where it is the same rows. */
+static int load_target(struct migrate *m)
+{
+    if (stays_in_store(m)) {
+        m->there.list = krc_committed_new();
+        return m->there.list == NULL ? cmd_error(&m->error, KRC_E_NOMEM, "out of memory") : KRC_OK;
+    }
+    int rc = load_place(&m->to, &m->there, &m->error);
+    return rc == KRC_E_NOT_FOUND ? KRC_OK : rc;
 }
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
@@ -114,8 +133,8 @@ static int look_up(struct migrate *m, struct migrate_entry *entry)
         rc = load_topic(&m->to, entry->to_topic, &m->error);
     if (rc < 0)
         return rc;
-    entry->topic_id = topic_id_of(&m->from, row->topic);
-    entry->to_topic_id = topic_id_of(&m->to, entry->to_topic);
+    entry->topic_id = topic_id_of(&m->from, row->topic, row->partition);
+    entry->to_topic_id = topic_id_of(&m->to, entry->to_topic, row->partition);
     report_recall(&m->report, entry);
     if (entry->was_reported)
         return KRC_OK;
@@ -193,6 +212,15 @@ static bool is_wanted(struct migrate *m, const struct migrate_entry *entry)
     return false;
 }
 
+/* Whether the offset has not moved, nor its topic: then the leader epoch holds, too. */
+static bool is_same_log(const struct migrate_entry *entry)
+{
+    static const struct krc_uuid unknown;
+    const struct krc_uuid *here = &entry->topic_id, *there = &entry->to_topic_id;
+    return entry->result.offset == entry->row->offset &&
+           memcmp(here, &unknown, sizeof unknown) != 0 && memcmp(here, there, sizeof *here) == 0;
+}
+
 static int plan(struct migrate *m, krc_committed_list *list)
 {
     for (size_t i = 0; i < m->count; i++) {
@@ -203,10 +231,9 @@ static int plan(struct migrate *m, krc_committed_list *list)
         row.group = m->to.group;
         row.topic = entry->to_topic;
         row.offset = entry->result.offset;
-        if (entry->result.verdict != KRC_SAME) {
+        row.topic_id = entry->to_topic_id;
+        if (!is_same_log(entry))
             row.leader_epoch = -1;
-            row.topic_id = topic_id_of(&m->to, row.topic);
-        }
         int rc = krc_committed_add(list, &row, &m->error);
         if (rc < 0)
             return rc;
@@ -231,17 +258,22 @@ static int commit(struct migrate *m, const krc_committed_list *list)
 {
     if (krc_committed_at(list, 0) == NULL)
         return KRC_OK;
-    int rc = m->to.store != NULL
-                 ? krc_committed_save(list, m->to.store, "migrated by the user", cmd_now_ms(),
-                                      &m->error)
-                 : krc_group_cluster_commit(m->to.handle, list, &m->error);
+    const struct krc_committed_place to = {.store = m->to.store,
+                                           .source = m->to.handle,
+                                           .replaces = stays_in_store(m),
+                                           .reason = "migrated by the user",
+                                           .now_ms = cmd_now_ms()};
+    int rc = m->to.store != NULL ? krc_committed_save(list, &to, &m->error)
+                                 : krc_group_cluster_commit(m->to.handle, list, &m->error);
     return rc < 0 ? rc : note_committed(m, list);
 }
 
 static int carry_out(struct migrate *m)
 {
-    int rc = load_place(&m->to, &m->there, &m->error);
-    if (rc < 0 && rc != KRC_E_NOT_FOUND)
+    offsets_free(&m->there); /* it may have changed */
+    m->there = (struct offsets_rows){0};
+    int rc = load_target(m);
+    if (rc < 0)
         return rc;
     krc_committed_list *list = krc_committed_new();
     if (list == NULL)
@@ -275,6 +307,8 @@ static int migrate(struct migrate *m)
         rc = load_place(&m->from, &m->here, error);
     if (rc == KRC_OK)
         rc = list_entries(m);
+    if (rc == KRC_OK && m->to.store != NULL)
+        rc = load_target(m); /* whether it may be written to, before much is looked up */
     if (rc < 0)
         return rc;
     tell_members(m);

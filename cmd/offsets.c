@@ -31,6 +31,7 @@ static const char help_text[] =
     "      --dry-run        show what would be done, and do nothing (reset: the default)\n"
     "      --execute        reset: do it\n"
     "      --isolation-level read_committed|read_uncommitted    where \"latest\" is\n"
+    "      --moved-cluster  --store's offsets, read from another cluster, hold in this one, too\n"
     "      --timeout-ms N   give up when no answer comes for so long\n"
     "  -X NAME=VALUE        a property, as `krc read` takes it\n"
     "  -F, --command-config FILE   properties\n"
@@ -56,6 +57,7 @@ enum {
     OPT_EXACT,
     OPT_ISOLATION_LEVEL,
     OPT_TIMEOUT_MS,
+    OPT_MOVED_CLUSTER,
     OPT_TARGETS, /* and from here on: plus an offsets_target */
 };
 
@@ -73,6 +75,7 @@ static const struct option long_options[] = {
     {"exact", no_argument, NULL, OPT_EXACT},
     {"isolation-level", required_argument, NULL, OPT_ISOLATION_LEVEL},
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT_MS},
+    {"moved-cluster", no_argument, NULL, OPT_MOVED_CLUSTER},
     {"help", no_argument, NULL, 'h'},
     {"to-earliest", no_argument, NULL, OPT_TARGETS + TO_EARLIEST},
     {"to-latest", no_argument, NULL, OPT_TARGETS + TO_LATEST},
@@ -157,6 +160,8 @@ static int set_option(struct offsets_options *options, int option, char *value, 
         return set_isolation_level(options, value);
     case OPT_TIMEOUT_MS:
         return cmd_set_timeout(value, &options->timeout_ms);
+    case OPT_MOVED_CLUSTER:
+        return cmd_set_property(options->config, "offset.store.moved.cluster", "true");
     case 'J':
         options->json = true;
         return CMD_DONE;

@@ -51,7 +51,7 @@ int offsets_open(const struct offsets_options *options, krc **source,
 /* What is committed, and by whom. */
 struct offsets_rows {
     krc_committed_list *list;
-    krc_groups *groups; /* none of a store */
+    krc_groups *groups; /* of a store only those that are left out, with the reason */
 };
 
 /*

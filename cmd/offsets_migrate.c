@@ -36,6 +36,8 @@ static const char help_text[] =
     "      --to-command-config FILE    properties\n"
     "\n"
     "      --execute            commit what was found. The group there must have no members\n"
+    "      --moved-cluster      the group in --to-store was read from another cluster; from now on\n"
+    "                           it is of the one named here\n"
     "      --force              also where the group there is further on already\n"
     "      --dry-run            the default\n"
     "      --report FILE        adds a JSON line for each partition as soon as it is found. A file\n"
@@ -81,6 +83,7 @@ enum {
     OPT_TIMEOUT_MS,
     OPT_IGNORE_TIMESTAMPS,
     OPT_SAME_OFFSETS,
+    OPT_MOVED_CLUSTER,
 };
 
 static const struct option long_options[] = {
@@ -107,6 +110,7 @@ static const struct option long_options[] = {
     {"timeout-ms", required_argument, NULL, OPT_TIMEOUT_MS},
     {"ignore-timestamps", no_argument, NULL, OPT_IGNORE_TIMESTAMPS},
     {"same-offsets", no_argument, NULL, OPT_SAME_OFFSETS},
+    {"moved-cluster", no_argument, NULL, OPT_MOVED_CLUSTER},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -165,6 +169,8 @@ static int set_to(struct migrate *m, int option, char *value)
         return CMD_DONE;
     case OPT_MAP_TOPIC:
         return cmd_judged("--map-topic", value, topic_map_add(&m->map, value));
+    case OPT_MOVED_CLUSTER:
+        return cmd_set_property(m->to.config, "offset.store.moved.cluster", "true");
     case OPT_TOPIC_PREFIX:
         return cmd_judged("--topic-prefix", value, topic_map_set_prefix(&m->map, value));
     default: /* OPT_TO_CONFIG */

@@ -28,12 +28,8 @@ static int select_rows(const struct offsets_options *options, const krc_committe
 static int load_all(const struct offsets_options *options, krc *source, const char *group,
                     krc_committed_list *list, krc_groups *groups, krc_error *error)
 {
-    if (options->store != NULL) {
-        int rc = krc_committed_load(list, options->store, group, error);
-        return rc < 0 || source == NULL
-                   ? rc
-                   : krc_committed_check_cluster(list, options->store, source, error);
-    }
+    if (options->store != NULL)
+        return krc_committed_load(list, groups, options->store, group, source, error);
     if (options->has_servers)
         return krc_group_cluster_read(source, group, list, groups, error);
     return krc_group_log_read(source, group, list, groups, error);
@@ -125,7 +121,9 @@ int offsets_save(const struct offsets_options *options, krc *source,
 {
     if (options->store == NULL)
         return krc_group_cluster_commit(source, plan, error);
-    return krc_committed_save(plan, options->store, reason, cmd_now_ms(), error);
+    const struct krc_committed_place to = {
+        .store = options->store, .source = source, .reason = reason, .now_ms = cmd_now_ms()};
+    return krc_committed_save(plan, &to, error);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */

@@ -64,15 +64,6 @@ int krc_committed_add(krc_committed_list *list, const struct krc_committed *row,
 /* The first topic that was left out, fit for a terminal; NULL: none was. */
 const char *krc_committed_left_out(const krc_committed_list *list);
 
-/* Adds what a store holds of a group, or of all where `group` is NULL. */
-int krc_committed_load(krc_committed_list *list, const char *store, const char *group,
-                       krc_error *error) KRC_MUST_USE;
-
-/* KRC_E_MISMATCH: the store's rows of one of these groups were read from another cluster than
- * `source`. */
-int krc_committed_check_cluster(const krc_committed_list *list, const char *store,
-                                const krc *source, krc_error *error) KRC_MUST_USE;
-
 /*
  * Adds what a text says, all of it or, on an error, who knows what: throw the list away then.
  * The text is CSV as kafka-consumer-groups.sh exports and imports it,
@@ -86,14 +77,6 @@ int krc_committed_check_cluster(const krc_committed_list *list, const char *stor
  */
 int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, const char *group,
                         krc_error *error) KRC_MUST_USE;
-
-/*
- * Commits all of a list to a store, made where there is none, in one transaction.  An offset that
- * moves leaves a reset with this reason, begins its account anew and is no longer settled.
- * KRC_E_STATE: the store is a sink's own, whose files would no longer fit.
- */
-int krc_committed_save(const krc_committed_list *list, const char *store, const char *reason,
-                       int64_t now_ms, krc_error *error) KRC_MUST_USE;
 
 /*
  * Errors of writing stay in the stream.  A row without an offset is left out.  CSV has texts as
@@ -180,6 +163,42 @@ int krc_group_cluster_read(krc *krc, const char *group, krc_committed_list *offs
  */
 int krc_group_cluster_commit(krc *krc, const krc_committed_list *list,
                              krc_error *error) KRC_MUST_USE;
+
+/* ---- Committed offsets of a store ------------------------------------------------------------ */
+
+/* The id of a topic in a source, which knows it; all zero: it has none, or is not known. */
+struct krc_uuid krc_source_topic_id(const krc *source, const char *topic, int32_t partition);
+
+/*
+ * Adds what a store holds of a group, or of all where `group` is NULL.  `source`: the log that is
+ * at hand, NULL: none.  Rows that were read from another cluster than that are KRC_E_MISMATCH where
+ * the group was named; else that group is left out, and comes into `groups`, with this error.
+ * Where the source's "offset.store.moved.cluster" is true, they are taken, without the topic ids
+ * and leader epochs of before.
+ */
+int krc_committed_load(krc_committed_list *list, krc_groups *groups, const char *store,
+                       const char *group, const krc *source, krc_error *error) KRC_MUST_USE;
+
+struct krc_committed_place {
+    const char *store;  /* a file, made where there is none */
+    const krc *source;  /* the log that the offsets are to be read in, its topics known; NULL: none
+                           is at hand */
+    bool replaces;      /* the groups leave the cluster that they were read from, as a whole */
+    const char *reason; /* of resets */
+    int64_t now_ms;
+};
+
+/*
+ * Commits all of a list to a store, in one transaction.  An offset that moves leaves a reset with
+ * this reason, begins its account anew and is no longer settled.  Rows get the topic ids of the
+ * source, and its cluster gets the groups.
+ * KRC_E_STATE: the store is a sink's own, whose files would no longer fit.  KRC_E_MISMATCH: a group
+ * was read from another cluster, and neither its "offset.store.moved.cluster" nor `replaces` says
+ * that it moves; or `replaces` does, and some of its partitions are not in the list; or a row is of
+ * another topic id.
+ */
+int krc_committed_save(const krc_committed_list *list, const struct krc_committed_place *to,
+                       krc_error *error) KRC_MUST_USE;
 
 /* ---- Lag ----------------------------------------------------------------------------------- */
 

@@ -309,8 +309,9 @@ static int note_reset(void *arg, const char *group, const char *topic, int32_t p
 static void save(const char *store, const char *csv, const char *reason, int64_t now_ms)
 {
     krc_committed_list *list = krc_committed_new();
+    const struct krc_committed_place to = {.store = store, .reason = reason, .now_ms = now_ms};
     ck_assert_int_eq(krc_committed_parse(list, csv, strlen(csv), "g", &error), 0);
-    ck_assert_int_eq(krc_committed_save(list, store, reason, now_ms, &error), 0);
+    ck_assert_int_eq(krc_committed_save(list, &to, &error), 0);
     krc_committed_free(list);
 }
 
@@ -356,7 +357,7 @@ START_TEST(what_moves_leaves_a_reset)
     krc_store_close(store);
 
     krc_committed_list *list = krc_committed_new();
-    ck_assert_int_eq(krc_committed_load(list, path, "g", &error), 0);
+    ck_assert_int_eq(krc_committed_load(list, NULL, path, "g", NULL, &error), 0);
     ck_assert_int_eq(krc_committed_at(list, 2)->offset, 7);
     ck_assert_int_eq(krc_committed_at(list, 1)->history, 2);
     ck_assert_ptr_null(krc_committed_at(list, 3));
