@@ -29,7 +29,6 @@ int krc_logsource_open(struct krc_logsource *source, const struct krc_log_place 
                  .records_left = KRC_NO_END},
         .expected = -1,
         .stable = INT64_MAX,
-        .compacted = place->cleaned_to >= 0,
     };
     KRC_TRY(krc_log_open(&source->log, place, config->format_07, error));
     krc_lookahead_init(&source->ahead, source->log, config->skip_corrupt);
@@ -91,7 +90,6 @@ static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to
                     krc_error *error)
 {
     struct krc_logsource *s = krc_logsource_of(source);
-    (void)error;
     int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : to;
     if (item->from < first) {
         krc_set_passed(item, krc_least(to, first), KRC_LOST);
@@ -101,7 +99,10 @@ static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to
                  (long long)item->from, (long long)item->to - 1, s->log->place->folder);
         return KRC_ANSWERED;
     }
-    krc_set_passed(item, to, s->compacted ? KRC_ABSENT : KRC_LOST);
+    int compacted = krc_log_is_compacted(s->log, error);
+    if (compacted < 0)
+        return compacted;
+    krc_set_passed(item, to, compacted == 1 ? KRC_ABSENT : KRC_LOST);
     if (item->fate == KRC_LOST)
         snprintf(item->why, sizeof item->why,
                  "offsets %lld to %lld are in no batch and in no file of %s, and nothing there was "
@@ -122,6 +123,12 @@ static bool is_end_missing(const struct krc_logsource *s, int64_t until)
 {
     bool is_asked_for = until != KRC_NO_END && until > s->log_end;
     return s->kept_to > s->log_end && (is_asked_for || s->log->place->stopped_cleanly);
+}
+
+/* Up to where the log should go on behind its end, -1: it ends where it should. */
+static int64_t missing_to(const struct krc_logsource *s)
+{
+    return is_end_missing(s, until_of(&s->base)) ? s->kept_to : -1;
 }
 
 static void pass_missing_end(struct krc_logsource *s, struct krc_item *item, int64_t to)
@@ -202,7 +209,8 @@ static void count_beyond_high_watermark(struct krc_logsource *s, const struct kr
 /* Where what is missing counts as lost, a position in it is in range. */
 static int64_t known_end(const struct krc_logsource *s)
 {
-    return is_end_missing(s, until_of(&s->base)) ? s->kept_to : s->log_end;
+    int64_t to = missing_to(s);
+    return to >= 0 ? to : s->log_end;
 }
 
 /* The batch in hand reaches the position: what is it? */
@@ -213,10 +221,8 @@ static int take_batch(struct krc_logsource *s, int64_t until, struct krc_buffer 
         .header = s->batch.header, .bytes = s->batch.bytes, .chunk = s->batch.chunk};
     bool taken = false;
     int rc = krc_take_batch(&s->base, &view, until, scratch, item, &taken, error);
-    if (taken) {
+    if (taken)
         s->has_batch = false;
-        s->compacted = s->compacted || krc_shows_compaction(&view.header);
-    }
     count_beyond_high_watermark(s, item);
     return rc;
 }
@@ -229,6 +235,7 @@ static int fetch_item(struct krc_logsource *source, int64_t position, int64_t un
     item->batch.bytes = NULL;
     item->epoch = -1;
     item->is_misjudged = false;
+    source->ahead.kept_to = missing_to(source);
     if (position != source->expected) {
         if (position < source->log->log_start_offset || position > known_end(source)) {
             item->type = KRC_ITEM_OUT_OF_RANGE;
@@ -257,8 +264,8 @@ int krc_logsource_stable(struct krc_logsource *source, int64_t *stable, krc_erro
         *stable = source->stable;
         return KRC_OK;
     }
-    return krc_last_stable_offset(source->log, source->log_end, source->base.config->skip_corrupt,
-                                  stable, error);
+    return krc_last_stable_offset(source->log, source->log_end, missing_to(source),
+                                  source->base.config->skip_corrupt, stable, error);
 }
 
 int krc_logsource_end(struct krc_logsource *source, int64_t *end, krc_error *error)
@@ -339,6 +346,9 @@ static int include_hole(struct krc_logsource *s, int64_t *offset, krc_error *err
     KRC_TRY(rc);
     if (before.header.base_offset < *offset)
         return KRC_OK;
+    rc = krc_log_is_compacted(s->log, error);
+    if (rc != 0)
+        return rc;
     return krc_log_end_before(s->log, *offset, offset, error);
 }
 
@@ -352,7 +362,7 @@ int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, 
     *offset = -1;
     int rc = search_time(source, timestamp_ms, offset, &scratch, error);
     krc_buffer_free(&scratch);
-    if (rc >= 0 && *offset > source->log->log_start_offset && !source->compacted)
+    if (rc >= 0 && *offset > source->log->log_start_offset)
         rc = include_hole(source, offset, error);
     if (*offset < 0 || *offset > end)
         *offset = end;

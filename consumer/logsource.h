@@ -19,7 +19,6 @@ struct krc_logsource {
     int64_t expected;  /* where the reader stands, -1: nowhere yet */
     int64_t stable;    /* read_committed: no record at or beyond it; INT64_MAX: not known to end */
     bool settled;      /* every transaction that began below the position is decided */
-    bool compacted;    /* compaction has left its traces */
     bool has_batch;    /* `batch` was read and not yet handed out */
     struct krc_log_batch batch;
     bool told_end;     /* that its end is missing */

@@ -4,9 +4,9 @@
 
 #include "logdir/snapshot.h"
 
-void krc_lookahead_init(struct krc_lookahead *ahead, const struct krc_log *log, bool skip_corrupt)
+void krc_lookahead_init(struct krc_lookahead *ahead, struct krc_log *log, bool skip_corrupt)
 {
-    *ahead = (struct krc_lookahead){.log = log, .skip_corrupt = skip_corrupt};
+    *ahead = (struct krc_lookahead){.log = log, .skip_corrupt = skip_corrupt, .kept_to = -1};
 }
 
 void krc_lookahead_free(struct krc_lookahead *ahead)
@@ -32,13 +32,17 @@ static int stand_at(struct krc_lookahead *ahead, int64_t offset, krc_error *erro
         KRC_TRY(krc_walker_open(&ahead->walker, ahead->log, error));
     krc_markers_free(&ahead->markers);
     ahead->at_end = false;
+    const struct krc_log *log = ahead->log;
+    bool is_first = log->segment_count > 0 && offset <= log->segments[0].base_offset;
+    ahead->next = is_first ? log->segments[0].base_offset : -1;
     return krc_walker_seek(ahead->walker, offset, error);
 }
 
-/* A header that was met. */
+/* A header that was met, or the log's end. */
 struct step {
     struct krc_log_batch batch;
-    int marker; /* KRC_CONTROL_COMMIT, KRC_CONTROL_ABORT, or _NONE for everything else */
+    int marker;    /* KRC_CONTROL_COMMIT, KRC_CONTROL_ABORT, or _NONE for everything else */
+    bool in_doubt; /* any producer's marker may have been in what was passed before it */
 };
 
 static int read_marker(struct step *step, krc_error *error)
@@ -48,7 +52,7 @@ static int read_marker(struct step *step, krc_error *error)
     if (!batch->header.control || batch->header.producer_id < 0)
         return KRC_OK;
     if (batch->bytes == NULL)
-        return krc_fail(error, KRC_E_TOO_LARGE,
+        return krc_fail(error, KRC_E_CORRUPT,
                         "the control batch at offset %lld has %d bytes: no marker is so large",
                         (long long)batch->header.base_offset, (int)batch->header.size);
     KRC_TRY(krc_batch_control_type(batch->bytes, &batch->header, &step->marker, error));
@@ -57,39 +61,71 @@ static int read_marker(struct step *step, krc_error *error)
     return KRC_OK;
 }
 
-/* What walk() may return beside 1, a header, and 0, the end: an unreadable place was passed that
- * may have held any producer's marker. */
-enum { PASSED_DAMAGE = 2 };
-
-static int doubt(struct krc_lookahead *ahead, int64_t offset, krc_error *error)
+static int doubt(struct krc_lookahead *ahead, int64_t from, int64_t to, struct step *step,
+                 krc_error *error)
 {
-    KRC_TRY(krc_markers_doubt(&ahead->markers, offset, error));
-    return PASSED_DAMAGE;
+    step->in_doubt = true;
+    return krc_markers_doubt(&ahead->markers, from, to, error);
 }
 
-static int go_past_damage(struct krc_lookahead *ahead, krc_error *error)
+/* Nothing was met below `to`. */
+static int pass_hole(struct krc_lookahead *ahead, int64_t to, struct step *step, krc_error *error)
+{
+    int64_t from = ahead->next;
+    if (from < 0 || to <= from)
+        return KRC_OK;
+    ahead->next = to;
+    int rc = krc_log_is_compacted(ahead->log, error);
+    return rc == 0 ? doubt(ahead, from, to, step, error) : rc;
+}
+
+static int pass_batch(struct krc_lookahead *ahead, struct step *step, krc_error *error)
+{
+    const struct krc_batch_header *header = &step->batch.header;
+    if (header->magic == 2) /* others are in no transaction, and may not say where they begin */
+        KRC_TRY(pass_hole(ahead, header->base_offset, step, error));
+    ahead->next = header->last_offset + 1;
+    int rc = read_marker(step, error);
+    if (rc < 0)
+        krc_log_batch_place(ahead->log, &step->batch, error);
+    if (rc == KRC_E_CORRUPT && ahead->skip_corrupt)
+        return doubt(ahead, header->base_offset, ahead->next, step, error);
+    return rc;
+}
+
+static int go_past_damage(struct krc_lookahead *ahead, struct step *step, krc_error *error)
 {
     struct krc_damage damage;
     KRC_TRY(krc_walker_resync(ahead->walker, &damage, error));
-    return damage.maybe_marker ? doubt(ahead, damage.from, error) : KRC_OK;
+    ahead->next = damage.skip_to;
+    return damage.maybe_marker ? doubt(ahead, damage.from, damage.to, step, error) : KRC_OK;
 }
 
+/* An empty last segment begins where the log ends; and the log may have been longer. */
+static int pass_end(struct krc_lookahead *ahead, struct step *step, krc_error *error)
+{
+    const struct krc_log *log = ahead->log;
+    ahead->at_end = true;
+    if (log->segment_count > 0)
+        KRC_TRY(pass_hole(ahead, log->segments[log->segment_count - 1].base_offset, step, error));
+    if (ahead->next >= 0 && ahead->next < ahead->kept_to)
+        return doubt(ahead, ahead->next, ahead->kept_to, step, error);
+    return KRC_OK;
+}
+
+/* 1: a header, 0: the end. */
 static int walk(struct krc_lookahead *ahead, struct step *step, krc_error *error)
 {
+    step->in_doubt = false;
     for (;;) {
         int rc = krc_walker_next(ahead->walker, &step->batch, error);
-        bool is_read = rc == 1;
-        ahead->at_end = rc == 0;
-        if (is_read && (rc = read_marker(step, error)) >= 0)
-            return 1;
-        if (is_read)
-            krc_log_batch_place(ahead->log, &step->batch, error);
+        if (rc == 0)
+            return pass_end(ahead, step, error);
+        if (rc == 1)
+            KRC_TRY(pass_batch(ahead, step, error));
         if (rc != KRC_E_CORRUPT || !ahead->skip_corrupt)
             return rc;
-        KRC_TRY(rc = is_read ? doubt(ahead, step->batch.header.base_offset, error)
-                             : go_past_damage(ahead, error));
-        if (rc == PASSED_DAMAGE)
-            return rc;
+        KRC_TRY(go_past_damage(ahead, step, error));
     }
 }
 
@@ -151,13 +187,14 @@ static int fold_below(struct krc_lookahead *ahead, int64_t offset, struct krc_pr
     struct step step;
     int rc;
     KRC_TRY(stand_at(ahead, 0, error));
-    while ((rc = walk(ahead, &step, error)) > 0) {
-        if (rc == PASSED_DAMAGE)
+    while ((rc = walk(ahead, &step, error)) >= 0) {
+        if (step.in_doubt)
             krc_producers_free(open); /* whoever was open there cannot be decided: it is skipped */
-        else if (step.batch.header.base_offset < offset)
-            KRC_TRY(fold(open, &step, error));
-        else
+        if (rc == 0)
+            return KRC_OK;
+        if (step.batch.header.base_offset >= offset)
             return keep_marker(ahead, &step, error);
+        KRC_TRY(fold(open, &step, error));
     }
     return rc;
 }
@@ -182,7 +219,7 @@ static int first_undecided(struct krc_lookahead *ahead, const struct krc_produce
  * where the newest one names a transaction that began before the first segment, and no marker of
  * its producer's is in the log.
  */
-static int removed_transaction(const struct krc_log *log, bool skip_corrupt, bool *open,
+static int removed_transaction(struct krc_log *log, bool skip_corrupt, int64_t kept_to, bool *open,
                                krc_error *error)
 {
     struct krc_snapshot snapshot;
@@ -195,6 +232,7 @@ static int removed_transaction(const struct krc_log *log, bool skip_corrupt, boo
         return rc;
     struct krc_lookahead ahead;
     krc_lookahead_init(&ahead, log, skip_corrupt);
+    ahead.kept_to = kept_to;
     rc = stand_at(&ahead, first, error);
     /* one of before the first segment does not know what ended between */
     int32_t count = snapshot.offset < first ? 0 : snapshot.count;
@@ -218,7 +256,7 @@ int krc_lookahead_begin(struct krc_lookahead *ahead, int64_t offset, bool settle
     if (settled || ahead->log->segment_count == 0)
         return stand_nowhere(ahead);
     bool removed;
-    KRC_TRY(removed_transaction(ahead->log, ahead->skip_corrupt, &removed, error));
+    KRC_TRY(removed_transaction(ahead->log, ahead->skip_corrupt, ahead->kept_to, &removed, error));
     if (removed) {
         *stable = ahead->log->log_start_offset;
         return stand_nowhere(ahead);
@@ -233,11 +271,12 @@ int krc_lookahead_begin(struct krc_lookahead *ahead, int64_t offset, bool settle
     return rc;
 }
 
-int krc_last_stable_offset(const struct krc_log *log, int64_t log_end, bool skip_corrupt,
-                           int64_t *stable, krc_error *error)
+int krc_last_stable_offset(struct krc_log *log, int64_t log_end, int64_t kept_to,
+                           bool skip_corrupt, int64_t *stable, krc_error *error)
 {
     struct krc_lookahead ahead;
     krc_lookahead_init(&ahead, log, skip_corrupt);
+    ahead.kept_to = kept_to;
     int rc = krc_lookahead_begin(&ahead, INT64_MAX, false, stable, error);
     krc_lookahead_free(&ahead);
     if (*stable > log_end)
@@ -270,7 +309,7 @@ static int collect_markers(struct krc_lookahead *ahead, const struct krc_produce
     return KRC_OK;
 }
 
-int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+int krc_closing_markers(struct krc_log *log, int64_t offset, bool skip_corrupt,
                         int64_t **markers, size_t *count, krc_error *error)
 {
     struct krc_lookahead ahead;
@@ -286,7 +325,7 @@ int krc_closing_markers(const struct krc_log *log, int64_t offset, bool skip_cor
     return rc;
 }
 
-int krc_open_producers(const struct krc_log *log, int64_t offset, bool skip_corrupt,
+int krc_open_producers(struct krc_log *log, int64_t offset, bool skip_corrupt,
                        struct krc_producers *open, krc_error *error)
 {
     struct krc_lookahead ahead;

@@ -64,7 +64,7 @@ static int scan_piece(struct krc_net_fates *f, const struct krc_piece *piece, kr
         else
             rc = 1;
         if (rc == 1)
-            return krc_markers_doubt(&f->markers, h.last_offset, error);
+            return krc_markers_doubt(&f->markers, h.last_offset, h.last_offset + 1, error);
         KRC_TRY(rc);
         left.data += h.size;
         left.len -= (size_t)h.size;

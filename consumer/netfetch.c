@@ -338,7 +338,7 @@ static int take(struct krc_netsource *s, struct krc_buffer *scratch, struct krc_
         return rc;
     s->frame = piece->frame;
     krc_frame_hold(s->frame);
-    s->compacted = s->compacted || krc_shows_compaction(&view.header);
+    s->compacted = s->compacted || krc_batch_shows_compaction(&view.header);
     note_marker(s, item);
     finish_batch(s, piece);
     if (piece->records.len == 0)

@@ -9,12 +9,6 @@ void krc_set_passed(struct krc_item *item, int64_t to, enum krc_fate fate)
     item->fate = fate;
 }
 
-bool krc_shows_compaction(const struct krc_batch_header *h)
-{
-    return h->has_delete_horizon ||
-           (h->magic == 2 && h->count <= h->last_offset - h->base_offset);
-}
-
 /* A batch that was read, but whose inside is broken or undecidable. */
 static int pass_broken(struct krc_source *s, struct krc_item *item, int64_t to, int rc,
                        krc_error *error)
@@ -59,7 +53,7 @@ static int filter(struct krc_source *s, struct krc_item *item, int64_t to, krc_e
     krc_set_passed(item, to, KRC_SKIPPED);
     snprintf(item->why, sizeof item->why,
              "offsets %lld to %lld belong to a transaction of producer %lld whose end is not to be "
-             "told: a corrupt batch lies before its next marker",
+             "told: what lies before its next marker is corrupt or missing",
              (long long)item->from, (long long)to - 1, (long long)h->producer_id);
     return KRC_ANSWERED;
 }

@@ -22,8 +22,4 @@ static inline int64_t krc_least(int64_t a, int64_t b)
 
 void krc_set_passed(struct krc_item *item, int64_t to, enum krc_fate fate);
 
-/* Compaction leaves holes, emptied batches and delete horizons; and gaps between batches, which
- * are told from lost ones by those traces. */
-bool krc_shows_compaction(const struct krc_batch_header *header);
-
 #endif

@@ -159,7 +159,9 @@ struct krc_account {
     int64_t control;   /* of control batches, emptied ones too */
     int64_t absent;    /* compacted away */
     int64_t lost;      /* gone before they were read: below the log start offset, missing files */
-    int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches") */
+    int64_t skipped;   /* in corrupt batches that krc was told to skip ("skip.corrupt.batches"), and
+                          in transactions that can no longer be decided because of these, or of
+                          what is lost */
 };
 
 /* ---- Configuration ------------------------------------------------------------------------- */
@@ -574,7 +576,7 @@ KRC_API int krc_position(const krc *krc, const char *topic, int32_t partition,
     X(KRC_EVENT_CAUGHT_UP, "caught up") /* the end, as it is or as asked for: at `from` */     \
     X(KRC_EVENT_RESET, "reset")         /* moved from `from` to `to`, by policy */             \
     X(KRC_EVENT_LOST, "lost")           /* [from, to) is gone */                               \
-    X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, and was skipped as told */   \
+    X(KRC_EVENT_SKIPPED, "skipped")     /* [from, to) is corrupt, or cannot be decided */      \
     X(KRC_EVENT_TRUNCATED, "truncated") /* the log was truncated at `to`; was at `from` */     \
     X(KRC_EVENT_RECREATED, "recreated") /* another topic of the same name; was at `from` */    \
     X(KRC_EVENT_NOTE, "note")           /* nothing is lost, but it should be known */          \

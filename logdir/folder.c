@@ -13,12 +13,14 @@
 #include "logdir/files.h"
 #include "logdir/load.h"
 
+static const char cleaner_checkpoint[] = "cleaner-offset-checkpoint";
+
 static const char *const broker_files[] = {
     "meta.properties",
     "log-start-offset-checkpoint",
     "replication-offset-checkpoint",
     "recovery-point-offset-checkpoint",
-    "cleaner-offset-checkpoint",
+    cleaner_checkpoint,
 };
 
 /* ---- Names --------------------------------------------------------------------------------- */
@@ -54,6 +56,7 @@ void krc_log_places_free(struct krc_log_places *places)
     for (size_t i = 0; i < places->count; i++) {
         free(places->list[i].topic);
         free(places->list[i].folder);
+        free(places->list[i].data_folder);
         free(places->list[i].file);
     }
     free(places->list);
@@ -219,6 +222,9 @@ static int read_cluster(const char *folder, struct family *family, krc_error *er
     bool remote = has_file(folder, "remote-log-index-cache");
     for (size_t i = 0; i < family->count; i++) {
         memcpy(family->list[i].cluster_id, cluster, sizeof cluster);
+        family->list[i].data_folder = strdup(folder);
+        if (family->list[i].data_folder == NULL)
+            return krc_fail_nomem(error, strlen(folder));
         family->list[i].stopped_cleanly = clean;
         family->list[i].has_remote_storage = remote;
     }
@@ -235,7 +241,7 @@ static int read_broker_files(const char *folder, struct krc_log_place *list, siz
         {"log-start-offset-checkpoint", offsetof(struct krc_log_place, log_start_offset)},
         {"replication-offset-checkpoint", offsetof(struct krc_log_place, high_watermark)},
         {"recovery-point-offset-checkpoint", offsetof(struct krc_log_place, recovery_point)},
-        {"cleaner-offset-checkpoint", offsetof(struct krc_log_place, cleaned_to)},
+        {cleaner_checkpoint, offsetof(struct krc_log_place, cleaned_to)},
     };
     struct family family = {list, count, 0};
     if (count > 1)
@@ -245,6 +251,18 @@ static int read_broker_files(const char *folder, struct krc_log_place *list, siz
         KRC_TRY(read_checkpoint(folder, checkpoints[i].name, &family, error));
     }
     return read_cluster(folder, &family, error);
+}
+
+int krc_log_place_cleaned_to(const struct krc_log_place *place, int64_t *cleaned_to,
+                             krc_error *error)
+{
+    struct krc_log_place now = {
+        .topic = place->topic, .partition = place->partition, .cleaned_to = place->cleaned_to};
+    struct family family = {&now, 1, offsetof(struct krc_log_place, cleaned_to)};
+    if (place->data_folder != NULL)
+        KRC_TRY(read_checkpoint(place->data_folder, cleaner_checkpoint, &family, error));
+    *cleaned_to = now.cleaned_to;
+    return KRC_OK;
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */

@@ -17,6 +17,7 @@ struct krc_log_place {
     char *topic;
     int32_t partition;
     char *folder;
+    char *data_folder;         /* where the broker's files about it are; NULL: not known */
     char *file;                /* the one segment's name where a single file was named, else NULL */
     struct krc_uuid topic_id;  /* partition.metadata; all zero: unknown */
     char cluster_id[64];       /* meta.properties; "" unknown */
@@ -49,6 +50,11 @@ int krc_log_places_find(struct krc_log_places *places, const char *const *paths,
 /* Reports a folder that was left out, where there is one. */
 void krc_log_places_tell(const struct krc_log_places *places,
                          void (*note)(void *arg, const char *topic, const char *text), void *arg);
+
+/* The offset up to which the log was compacted, as its cleaner-offset-checkpoint has it now: -1, not
+ * listed.  A running broker's may have come since the place was found. */
+int krc_log_place_cleaned_to(const struct krc_log_place *place, int64_t *cleaned_to,
+                             krc_error *error) KRC_MUST_USE;
 
 /* NULL where it is not there. */
 const struct krc_log_place *krc_log_places_get(const struct krc_log_places *places,

@@ -25,6 +25,7 @@ struct krc_log {
     size_t segment_count;
     struct krc_epoch_start *epochs; /* leader-epoch-checkpoint, rising in both */
     size_t epoch_count;
+    enum { KRC_UNEXAMINED, KRC_NOT_COMPACTED, KRC_COMPACTED } compaction;
     int64_t log_start_offset; /* the checkpoint's, or the first segment's base: the larger, but
                                  with remote storage the checkpoint's */
 };
@@ -34,6 +35,11 @@ struct krc_log {
 int krc_log_open(struct krc_log **log, const struct krc_log_place *place, bool format_07,
                  krc_error *error) KRC_MUST_USE;
 void krc_log_close(struct krc_log *log);
+
+/* Whether the log was compacted, so that offsets may be in no batch: 1 or 0.  By the cleaner's
+ * checkpoint, or by traces anywhere in the log, for compaction begins at its start; they are looked
+ * for once. */
+int krc_log_is_compacted(struct krc_log *log, krc_error *error) KRC_MUST_USE;
 
 /* FOLDER/NAME of a segment's file, with suffix ".log", ".index", ... Returns what snprintf does. */
 int krc_log_path(const struct krc_log *log, size_t segment, const char *suffix, char *path,

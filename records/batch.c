@@ -273,6 +273,12 @@ int krc_batch_check_crc(const uint8_t *bytes, const struct krc_batch_header *hea
                           header->crc, crc);
 }
 
+bool krc_batch_shows_compaction(const struct krc_batch_header *h)
+{
+    return h->has_delete_horizon ||
+           (h->magic == 2 && h->count <= h->last_offset - h->base_offset);
+}
+
 int krc_batch_control_type(const uint8_t *bytes, const struct krc_batch_header *header, int *type,
                            krc_error *error)
 {

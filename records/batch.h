@@ -70,6 +70,10 @@ int krc_batch_crc_from(const struct krc_batch_header *header, const uint8_t *byt
 int krc_batch_check_crc(const uint8_t *bytes, const struct krc_batch_header *header,
                         krc_error *error) KRC_MUST_USE;
 
+/* Compaction leaves holes, emptied batches and delete horizons; and gaps between batches, which
+ * are told from lost ones by those traces. */
+bool krc_batch_shows_compaction(const struct krc_batch_header *header);
+
 /* The type of a control batch's first record, KRC_CONTROL_NONE where it was emptied.  A key of
  * fewer than 4 bytes or a negative version is corrupt; a longer key and any other version are
  * read by these first fields.  `bytes` holds the whole batch. */

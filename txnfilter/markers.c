@@ -10,6 +10,10 @@ struct krc_marker {
     bool commit;
 };
 
+struct krc_doubt {
+    int64_t from, to;
+};
+
 /* A producer's chain in the ring, packed into the map's value. */
 static int64_t pack(uint32_t head, uint32_t tail)
 {
@@ -63,27 +67,34 @@ int krc_markers_add(struct krc_markers *m, int64_t producer_id, int64_t offset, 
     return KRC_OK;
 }
 
-int krc_markers_doubt(struct krc_markers *m, int64_t offset, krc_error *error)
+int krc_markers_doubt(struct krc_markers *m, int64_t from, int64_t to, krc_error *error)
 {
     if (m->doubt_count == m->doubt_capacity) {
         size_t capacity = m->doubt_capacity ? m->doubt_capacity * 2 : 16;
-        int64_t *doubts = realloc(m->doubts, capacity * sizeof *doubts);
+        struct krc_doubt *doubts = realloc(m->doubts, capacity * sizeof *doubts);
         if (doubts == NULL)
             return krc_fail_nomem(error, capacity * sizeof *doubts);
         m->doubts = doubts;
         m->doubt_capacity = capacity;
     }
-    m->doubts[m->doubt_count++] = offset;
+    m->doubts[m->doubt_count++] = (struct krc_doubt){from, to};
     return KRC_OK;
 }
 
-/* Whether an unreadable place lies in [from, to). */
-static bool doubted(const struct krc_markers *m, int64_t from, int64_t to)
+/* How many doubts end at or below `offset`. */
+static size_t doubts_below(const struct krc_markers *m, int64_t offset)
 {
     size_t i = 0;
-    while (i < m->doubt_count && m->doubts[i] < from)
+    while (i < m->doubt_count && m->doubts[i].to <= offset)
         i++;
-    return i < m->doubt_count && m->doubts[i] < to;
+    return i;
+}
+
+/* Whether a batch at `offset` and its marker at `marker` have a doubt between them. */
+static bool doubted(const struct krc_markers *m, int64_t offset, int64_t marker)
+{
+    size_t i = doubts_below(m, offset);
+    return i < m->doubt_count && m->doubts[i].from < marker;
 }
 
 /* The producer's first marker at or after `offset`, NULL where none was added yet. */
@@ -130,9 +141,7 @@ void krc_markers_forget_below(struct krc_markers *m, int64_t offset)
 {
     while (m->first != m->end && at(m, m->first)->offset < offset)
         forget_first(m);
-    size_t gone = 0;
-    while (gone < m->doubt_count && m->doubts[gone] < offset)
-        gone++;
+    size_t gone = doubts_below(m, offset);
     if (gone > 0)
         memmove(m->doubts, m->doubts + gone, (m->doubt_count -= gone) * sizeof *m->doubts);
 }

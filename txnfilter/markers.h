@@ -17,7 +17,8 @@ enum krc_txn_fate {
     KRC_TXN_UNDECIDED, /* no marker was added yet */
     KRC_TXN_COMMITTED,
     KRC_TXN_ABORTED,
-    KRC_TXN_DOUBTFUL, /* an unreadable place lies before the next marker, and may have held one */
+    KRC_TXN_DOUBTFUL, /* what lies before the next marker is unreadable or missing, and may have
+                         held one */
 };
 
 struct krc_markers {
@@ -25,7 +26,7 @@ struct krc_markers {
     uint32_t capacity;   /* a power of two, or 0 */
     uint32_t first, end; /* counted on without wrapping at capacity; [first, end) is in use */
     struct krc_producers chains; /* producer id -> its first and last marker in the ring */
-    int64_t *doubts;             /* offsets, rising */
+    struct krc_doubt *doubts;    /* rising */
     size_t doubt_count, doubt_capacity;
 };
 
@@ -33,8 +34,10 @@ struct krc_markers {
 int krc_markers_add(struct krc_markers *markers, int64_t producer_id, int64_t offset, bool commit,
                     krc_error *error) KRC_MUST_USE;
 
-/* At `offset` something could not be read that may have been a marker of any producer. */
-int krc_markers_doubt(struct krc_markers *markers, int64_t offset, krc_error *error) KRC_MUST_USE;
+/* What lies at offsets [from, to) is not to be had, and may have held markers of any producer.
+ * Where there is no offset between its neighbours, from = to. */
+int krc_markers_doubt(struct krc_markers *markers, int64_t from, int64_t to,
+                      krc_error *error) KRC_MUST_USE;
 
 /* Of a batch of that producer's at `offset`. */
 enum krc_txn_fate krc_markers_fate(const struct krc_markers *markers, int64_t producer_id,

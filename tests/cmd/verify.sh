@@ -75,11 +75,14 @@ same 'a lying index' 1 "$(grep -c '^fault: .*: entry 1, byte 8 of .*00233.index$
 cp "$LOGS/txns-segments-0/00000000000000000233.index" "$log.index"
 run 0 verify -q -d "$dir"
 
-# ---- missing segments are the account's to tell
+# ---- missing segments are the account's to tell, and what reaches into them cannot be decided
 rm "$dir"/txns-segments-0/00000000000000000412.*
-expect 3 'txns-segments-0: offsets 0 to 980; segments 6, bytes 129970, batches 316, records 835, markers 49, faults 0, notes 0' \
-    'krc: txns-segments-0: offsets 412 to 556 are in no batch and in no file of DIR/txns-segments-0, and nothing there was compacted: segments are missing' \
-    verify -q -d "$dir"
+run 3 verify -q -d "$dir"
+same 'a segment is missing' 'txns-segments-0: offsets 0 to 980; segments 6, bytes 129970, batches 316, records 835, markers 49, faults 0, notes 0' \
+    "$(cat "$dir/out")"
+same 'what is lost' "krc: txns-segments-0: offsets 412 to 556 are in no batch and in no file of $dir/txns-segments-0, and nothing there was compacted: segments are missing" \
+    "$(grep -v ' skipped up to ' "$dir/err")"
+same 'what is in doubt' 16 "$(grep -c ' whose end is not to be told: what lies before its next marker is corrupt or missing$' "$dir/err")"
 
 # ---- a partition that cannot be opened keeps no other from being verified
 cp -r "$LOGS/txns-0" "$dir/"

@@ -63,6 +63,50 @@ START_TEST(a_missing_segment_is_lost)
 }
 END_TEST
 
+/* What is missing may have held any marker. */
+START_TEST(a_hole_leaves_open_transactions_in_doubt)
+{
+    for (int segments = 0; segments < 2; segments++) {
+        make_batch(0, 2, 1);
+        make_batch(2, 2, 2);
+        make_marker(4, 2, COMMIT);
+        make_batch(5, 2, 3);
+        if (segments)
+            make_segment(0);
+        make_marker(20, 1, ABORT);
+        make_batch(21, 2, 1);
+        make_marker(23, 3, COMMIT);
+        make_marker(24, 1, COMMIT);
+        make_segment(segments ? 20 : 0);
+        see_committed();
+        check_saw("2-3 21-22", "0-25: delivered 4, control 4, lost 13, skipped 4");
+        ck_assert_str_eq(saw.events.text, "skipped 0 2; skipped 5 7; lost 7 20");
+        check_says(saw.events.messages, "transaction of producer 1 whose end is not to be told");
+        see_from(6, "isolation.level", "read_committed");
+        check_saw("21-22", "6-25: delivered 2, control 3, lost 13, skipped 1");
+    }
+    tempdir_write_text("data/cleaner-offset-checkpoint", "0\n1\nt 0 20\n");
+    see_committed();
+    check_saw("2-3 5-6 21-22", "0-25: delivered 6, aborted 2, control 4, absent 13");
+}
+END_TEST
+
+START_TEST(a_hole_behind_the_last_stable_offset)
+{
+    make_batch(0, 2, 1);
+    make_segment(0);
+    make_plain(10, 5);
+    make_segment(10);
+    see_committed();
+    check_saw("10-14", "0-15: delivered 5, lost 8, skipped 2");
+    make_batch(10, 2, 1); /* this is no more in doubt, but open */
+    make_segment(10);
+    make_segment(20); /* is empty */
+    see_committed();
+    check_saw("", "0-20: lost 16, skipped 4");
+}
+END_TEST
+
 START_TEST(a_gap_in_a_compacted_log_is_absent)
 {
     three_segments_less_one();
@@ -73,7 +117,20 @@ START_TEST(a_gap_in_a_compacted_log_is_absent)
 }
 END_TEST
 
-/* A hole in a batch before the gap shows that the log was compacted. */
+/* A running broker writes it once it has compacted the log. */
+START_TEST(a_cleaner_checkpoint_that_comes_later)
+{
+    three_segments_less_one();
+    krc *handle = consume_open(tempdir_path("data"), NULL);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    tempdir_write_text("data/cleaner-offset-checkpoint", "0\n1\nt 0 20\n");
+    see(handle);
+    krc_close(handle);
+    check_saw("0-9 20-29", "0-30: delivered 20, absent 10");
+}
+END_TEST
+
+/* A hole in a batch shows that the log was compacted. */
 START_TEST(traces_of_compaction)
 {
     struct build_record record = {.offset_delta = 3, .value = build_text("v")};
@@ -92,6 +149,26 @@ START_TEST(traces_of_compaction)
     make_segment(0);
     see_committed();
     check_saw("0-3 8-9", "0-10: delivered 6, absent 4");
+    make_plain(0, 4); /* the other way round, as compaction begins at the log's start */
+    build_plain_batch(&make_bytes,
+                      &(struct build_batch){.base_offset = 8, .delete_horizon = true}, 2);
+    make_segment(0);
+    see_committed();
+    check_saw("0-3 8-9", "0-10: delivered 6, absent 4");
+}
+END_TEST
+
+/* A bit that was damaged shows nothing. */
+START_TEST(a_false_trace_of_compaction)
+{
+    make_plain(0, 4);
+    make_plain(8, 2);
+    size_t at = make_plain(10, 90);
+    make_plain(100, 2);
+    make_bytes.data[at + 22] ^= 1 << 6; /* it has a delete horizon */
+    make_segment(0);
+    see_from(KRC_EARLIEST, "skip.corrupt.batches", "true");
+    check_saw("0-3 8-9 100-101", "0-102: delivered 8, lost 4, skipped 90");
 }
 END_TEST
 
@@ -211,6 +288,30 @@ START_TEST(an_end_before_the_high_watermark)
 }
 END_TEST
 
+/* Its marker may have been in what is missing: it is undecided no longer. */
+START_TEST(an_open_transaction_before_a_missing_end)
+{
+    make_plain(0, 2);
+    make_batch(2, 2, 1);
+    make_plain(4, 2);
+    make_segment(0);
+    tempdir_write_text("data/replication-offset-checkpoint", "0\n1\nt 0 10\n");
+    see_committed();
+    check_saw("0-1", "0-2: delivered 2");
+    see_until(10);
+    check_saw("0-1 4-5", "0-10: delivered 4, lost 4, skipped 2");
+    ck_assert_str_eq(saw.events.text, "skipped 2 4; lost 6 10");
+    tempdir_write_text("data/.kafka_cleanshutdown", "");
+    see_committed();
+    check_saw("0-1 4-5", "0-10: delivered 4, lost 4, skipped 2");
+    ck_assert_int_eq(saw.at.last_stable_offset, 10);
+    see_from(4, "isolation.level", "read_committed");
+    check_saw("4-5", "4-10: delivered 2, lost 4");
+    see_until(5);
+    check_saw("0-1 4", "0-5: delivered 3, skipped 2");
+}
+END_TEST
+
 START_TEST(no_segment_is_left)
 {
     tempdir_write_text("data/t-0/leader-epoch-checkpoint", "0\n0\n");
@@ -321,10 +422,15 @@ int main(void)
         a_marker_whose_data_retention_removed,
         a_transaction_over_segments,
         a_missing_segment_is_lost,
+        a_hole_leaves_open_transactions_in_doubt,
+        a_hole_behind_the_last_stable_offset,
         a_gap_in_a_compacted_log_is_absent,
+        a_cleaner_checkpoint_that_comes_later,
         traces_of_compaction,
+        a_false_trace_of_compaction,
         a_log_start_below_the_first_segment,
         an_end_before_the_high_watermark,
+        an_open_transaction_before_a_missing_end,
         no_segment_is_left,
         a_log_start_beyond_the_end,
         a_time_behind_a_hole,

@@ -26,7 +26,7 @@ static void add(int64_t producer, int64_t offset, bool commit)
 
 static void doubt(int64_t offset)
 {
-    ck_assert_int_eq(krc_markers_doubt(&markers, offset, NULL), KRC_OK);
+    ck_assert_int_eq(krc_markers_doubt(&markers, offset, offset + 1, NULL), KRC_OK);
 }
 
 static int fate(int64_t producer, int64_t offset)
