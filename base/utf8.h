@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The length of the sequence at `p` that is not ASCII, 0 where there is none (Unicode 15, table
  * 3-7: no overlong forms, no surrogates, nothing above U+10FFFF). */
@@ -32,6 +33,12 @@ static inline uint32_t krc_utf8_decode(const uint8_t *p, size_t len)
     for (size_t i = 1; i < len; i++)
         character = character << 6 | (p[i] & 0x3fU);
     return character;
+}
+
+/* The length of the byte order mark that a text begins with, 0 where there is none. */
+static inline size_t krc_utf8_mark(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
 #endif

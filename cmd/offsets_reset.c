@@ -159,9 +159,11 @@ static int wanted(struct planning *planning, const struct krc_committed *chosen,
         if (now == NULL || now->offset < 0)
             return refuse(planning, chosen->topic, chosen->partition,
                           "the group has no committed offset there");
-        if (__builtin_add_overflow(now->offset, options->target_number, offset))
-            return refuse(planning, chosen->topic, chosen->partition, "no offset is that large");
-        return KRC_OK;
+        if (!__builtin_add_overflow(now->offset, options->target_number, offset))
+            return KRC_OK;
+        *offset = INT64_MAX; /* no committed offset is below 0 */
+        return log != NULL ? KRC_OK : refuse(planning, chosen->topic, chosen->partition,
+                                             "no offset is that large");
     }
 }
 

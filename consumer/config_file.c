@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/utf8.h"
 #include "consumer/config.h"
 
 #define BLANKS " \t\f"
@@ -294,7 +295,8 @@ int krc_config_load(krc_config *config, const char *path, krc_ignored_fn *ignore
     int rc = loaded == NULL ? krc_fail_nomem(error, sizeof *loaded)
                             : krc_read_text(path, &text, error);
     if (rc >= 0)
-        rc = take_all(loaded, path, (char *)text.data, &(struct listener){ignored, arg}, error);
+        rc = take_all(loaded, path, (char *)text.data + krc_utf8_mark((char *)text.data, text.len),
+                      &(struct listener){ignored, arg}, error);
     if (rc >= 0)
         rc = note_exposed(config, loaded, path, error);
     if (rc >= 0)

@@ -258,18 +258,22 @@ static int read_plain(struct csv *csv, struct krc_buffer *field, krc_error *erro
     return krc_buffer_append(field, start, (size_t)(csv->p - start), error);
 }
 
-/* Two quotes stand for one. */
+/* Two quotes stand for one.  Names of groups may have lines. */
 static int read_quoted(struct csv *csv, struct krc_buffer *field, krc_error *error)
 {
     struct csv begin = *csv;
     for (csv->p++;; csv->p++) {
         if (csv->p == csv->end)
             return fail_here(&begin, error, "this quote is never closed");
-        if (*csv->p == '\0' || *csv->p == '\n')
-            return fail_here(csv, error, "a quoted field may not hold a NUL byte or a line's end");
+        if (*csv->p == '\0')
+            return fail_here(csv, error, "a NUL byte");
         if (*csv->p == '"' && (++csv->p == csv->end || *csv->p != '"'))
             break;
         KRC_TRY(krc_buffer_append(field, csv->p, 1, error));
+        if (*csv->p == '\n') {
+            csv->line++;
+            csv->line_start = csv->p + 1;
+        }
     }
     return at_field_end(csv) ? KRC_OK
                              : fail_here(csv, error, "only a comma may follow a closing quote");
@@ -359,9 +363,9 @@ static int read_lines(struct reading *in, struct csv *csv)
             continue; /* an empty line */
         if (csv->count < 3 || (fields != 0 && csv->count != fields))
             return krc_fail(in->error, KRC_E_INVALID,
-                            "line %u, column 1: %zu fields, where topic,partition,offset or "
+                            "%s: %zu fields, where topic,partition,offset or "
                             "group,topic,partition,offset belong, the same in every line",
-                            csv->line, csv->count);
+                            csv->places[0], csv->count);
         fields = csv->count;
         KRC_TRY(add_line(in, csv));
     }
@@ -384,8 +388,9 @@ static const char entries[] =
     "SELECT json_extract(v, '$.group'), json_extract(v, '$.topic'), json_extract(v, '$.partition'),"
     " json_extract(v, '$.offset'), json_extract(v, '$.leaderEpoch'), json_extract(v, '$.metadata'),"
     " json_extract(v, '$.topicId'), type, json_extract(v, '$.groupBase64'),"
-    " json_extract(v, '$.metadataBase64') FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v"
-    " FROM json_each(?))";
+    " json_extract(v, '$.metadataBase64'),"
+    " (SELECT key FROM json_each(v) GROUP BY key HAVING count(*) > 1)"
+    " FROM (SELECT type, CASE type WHEN 'object' THEN value ELSE '{}' END AS v FROM json_each(?))";
 
 /* NULL and the null of JSON alike give NULL. */
 static int json_text(sqlite3_stmt *entry, int column, bool required, const char *what,
@@ -449,6 +454,9 @@ static int read_entry(struct reading *in, sqlite3_stmt *entry, const char *place
     const char *type = (const char *)sqlite3_column_text(entry, 7);
     if (type == NULL || strcmp(type, "object") != 0)
         return krc_fail(in->error, KRC_E_INVALID, "%s: no object", place);
+    const char *twice = (const char *)sqlite3_column_text(entry, 10);
+    if (twice != NULL)
+        return krc_fail(in->error, KRC_E_INVALID, "%s: \"%.40s\" comes twice", place, twice);
     struct krc_committed row = {.commit_time_ms = -1};
     int64_t partition, epoch;
     KRC_TRY(json_text(entry, 0, false, "group", place, &row.group, in->error));
@@ -540,5 +548,8 @@ int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, 
                         krc_error *error)
 {
     struct reading in = {list, group, error};
+    size_t mark = krc_utf8_mark(text, len);
+    text += mark;
+    len -= mark;
     return looks_like_json(text, len) ? parse_json(&in, text, len) : parse_csv(&in, text, len);
 }

@@ -291,6 +291,11 @@ expect 1 '' 'krc: partition 5 of topic txns-open: the group has no committed off
     reset --store "$db" -t txns-open:5 --shift-by 1
 expect 1 '' "krc: partition 0 of topic trimmed: no offset is that large" \
     reset --store "$db" -t trimmed --shift-by 9223372036854775807
+for shift in 99999999999 9223372036854775807; do
+    "$KRC" offsets reset --store "$db" -t trimmed --shift-by $shift -d "$LOGS" >"$dir/out" 2>&1
+    same "as far as the end, by $shift" 'default trimmed 0 '"$(sqlite3 "$db" "SELECT offset FROM offsets
+        WHERE group_id = 'default' AND topic = 'trimmed'") 90" "$(sed -n 's/  */ /g; /^default/p' "$dir/out")"
+done
 expect 1 '' 'krc: nothing to reset: group "x" has no committed offset of such partitions in '\
 'DIR/krc.db' reset --store "$db" -g x --to-offset 1
 expect 1 '' 'krc: partition 100000 of topic trimmed: so many partitions cannot be meant' \

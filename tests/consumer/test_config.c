@@ -548,6 +548,16 @@ START_TEST(a_file_and_calls)
 }
 END_TEST
 
+/* As some editors put it before a text. */
+START_TEST(a_byte_order_mark)
+{
+    ck_assert_int_eq(load("\xef\xbb\xbfgroup.id=g\nclient.id=c\n"), KRC_OK);
+    check_is("group.id", "g");
+    check_is("client.id", "c");
+    ck_assert_int_eq(load("\xef\xbb\xbf"), KRC_OK);
+}
+END_TEST
+
 /* The line is the one a property begins on; nothing of the file is taken. */
 START_TEST(files_that_are_refused)
 {
@@ -619,7 +629,8 @@ int main(void)
         all_properties, values_that_are_taken, values_that_are_refused, the_nearest_name,
         names_of_kafkas_that_do_not_apply, what_this_build_cannot_do, lists_of_brokers, times,
         texts_that_no_request_can_carry, durations, log_dirs, a_path_with_a_comma, a_copy,
-        as_java_reads_them, a_file_and_calls, files_that_are_refused, files_that_are_none,
+        as_java_reads_them, a_file_and_calls, a_byte_order_mark,
+        files_that_are_refused, files_that_are_none,
         own_names_are_not_foreign,
     };
     return run_tests("consumer/config", tests, sizeof tests / sizeof *tests, setup, teardown);

@@ -45,6 +45,10 @@ START_TEST(csv_is_read)
     ck_assert_str_eq(parsed("b,1,1\na,10,1\na,9,1\n", "g"),
                      "g/a/9=1,-1,-;g/a/10=1,-1,-;g/b/1=1,-1,-;");
     ck_assert_str_eq(parsed("[x,t,0,5", NULL), "[x/t/0=5,-1,-;");
+    ck_assert_str_eq(parsed("\"g\nh\r\n\",t,0,5\ng,t,0,6\n", NULL),
+                     "g/t/0=6,-1,-;g\nh\r\n/t/0=5,-1,-;");
+    ck_assert_str_eq(parsed("\xef\xbb\xbft,0,5\n", "g"), "g/t/0=5,-1,-;");
+    ck_assert_str_eq(parsed("\xef\xbb\xbf", "g"), "");
     ck_assert_str_eq(parsed("", NULL), "");
 }
 END_TEST
@@ -70,8 +74,12 @@ START_TEST(csv_faults_are_placed)
                            "group,topic,partition,offset belong, the same in every line"},
         {"g,t,0,5,6", "line 1, column 9: more than 4 fields"},
         {"t,0,5\n\"t,0,5", "line 2, column 1: this quote is never closed"},
-        {"\"t\nu\",0,5",
-         "line 1, column 3: a quoted field may not hold a NUL byte or a line's end"},
+        {"\"g\nh\",t,0,5\nt,0", "line 3, column 1: 2 fields, where topic,partition,offset or "
+                                "group,topic,partition,offset belong, the same in every line"},
+        {"\"g\nh\",0,5", "line 1, column 1: \"g\\x0ah\" is not a valid topic name: use 1 to 249 "
+                         "letters, digits, '.', '_' and '-', but not \".\" or \"..\""},
+        {"\"g\nh\",t,0,x", "line 2, column 8: \"x\" is no offset, a number from 0 to "
+                           "9223372036854775807"},
         {"\"t\"x,0,5", "line 1, column 4: only a comma may follow a closing quote"},
         {"t\"x,0,5", "line 1, column 2: a quote inside a field that does not begin with one"},
         {"t,0,5\rt,1,5", "line 1, column 7: a carriage return inside a line"},
@@ -109,6 +117,10 @@ START_TEST(json_is_read)
                      "default/t/0=5,-1,-;g \u00fc/t/1=9223372036854775807,3,x\"y;");
     ck_assert_str_eq(parsed("[{\"topic\":\"t\",\"partition\":0,\"offset\":5,\"leaderEpoch\":null}]",
                             "g"), "g/t/0=5,-1,-;");
+    ck_assert_str_eq(parsed("\xef\xbb\xbf[{\"topic\":\"t\",\"partition\":0,\"offset\":5}]", "g"),
+                     "g/t/0=5,-1,-;");
+    ck_assert_str_eq(entry_fault("[{\"topic\":\"t\",\"partition\":0,\"offset\":5,\"offset\":6}]"),
+                     "entry 1: \"offset\" comes twice");
     ck_assert_str_eq(entry_fault("[{\"topic\":1}]"), "entry 1: \"topic\" is missing or no string");
     ck_assert_str_eq(entry_fault("[{\"topic\":\"a\\u0000b\"}]"),
                      "a string of the JSON text holds \\u0000");
