@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/uuid.h"
 #include "consumer/cluster_check.h"
 #include "consumer/handle.h"
@@ -13,13 +12,9 @@
 
 struct krc_uuid krc_source_topic_id(const krc *source, const char *topic, int32_t partition)
 {
-    if (source->net != NULL) {
-        const struct krc_topic *found =
-            krc_topic_find(&source->net->cluster, krc_bytes_of(topic));
-        return found == NULL ? (struct krc_uuid){{0}} : found->id;
-    }
-    const struct krc_log_place *place = krc_log_places_get(&source->places, topic, partition);
-    return place == NULL ? (struct krc_uuid){{0}} : place->topic_id;
+    struct krc_uuid id;
+    (void)krc_find_topic_id(source, topic, partition, &id);
+    return id;
 }
 
 /* ---- Out of a store -------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "consumer/ledger.h"
+#include "base/place.h"
 
 int krc_check_cluster(struct krc_store *store, const char *group, const char *cluster_id,
                       krc_error *error)
@@ -34,13 +34,58 @@ static int move(struct krc_store *store, const char *group, const char *cluster_
     return rc;
 }
 
-int krc_take_cluster(struct krc_store *store, const krc_config *config, const char *cluster_id,
-                     krc_error *error)
+/* ---- By topic ids ---------------------------------------------------------------------------- */
+
+struct comparison {
+    const struct krc_cluster_here *here;
+    size_t same, other, unknown; /* partitions, by their topics' ids */
+};
+
+static int compare(void *arg, const char *group, const char *topic, int32_t partition,
+                   const struct krc_stored *stored)
 {
-    const char *group = krc_store_group(config);
-    int rc = krc_check_cluster(store, group, cluster_id, error);
-    return rc == KRC_E_MISMATCH && config->moved_cluster ? move(store, group, cluster_id, error)
-                                                         : rc;
+    struct comparison *c = arg;
+    struct krc_uuid id;
+    (void)group;
+    if (!c->here->topic_id(c->here->source, topic, partition, &id))
+        return 0;
+    if (krc_uuid_is_zero(&id) || krc_uuid_is_zero(&stored->topic_id))
+        c->unknown++;
+    else if (krc_uuid_equal(&id, &stored->topic_id))
+        c->same++;
+    else
+        c->other++;
+    return 0;
+}
+
+int krc_compare_topic_ids(struct krc_store *store, const char *group,
+                          const struct krc_cluster_here *here, bool needs_proof, krc_error *error)
+{
+    struct comparison c = {.here = here};
+    KRC_TRY(krc_store_each(store, group, compare, &c, error));
+    if (c.same > 0 || (c.other == 0 && (c.unknown == 0 || !needs_proof)))
+        return KRC_OK;
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "which cluster the offsets of group \"%s\" were read from is not known, and %s "
+                    "those of cluster \"%s\": use another store, group or target; if the topics "
+                    "moved here with their offsets, or it is the same cluster, say so "
+                    "(--moved-cluster, offset.store.moved.cluster=true)%s", group,
+                    c.other > 0 ? "all topic ids differ from"
+                                : "there are no topic ids to be compared with",
+                    here->id, c.other > 0 ? "; if all topics were recreated, reset the group" : "");
+}
+
+/* ---- Reading on ------------------------------------------------------------------------------ */
+
+int krc_take_cluster(struct krc_store *store, const char *group,
+                     const struct krc_cluster_here *here, krc_error *error)
+{
+    int rc = krc_check_cluster(store, group, here->id, error);
+    if (rc == 1) {
+        int compared = krc_compare_topic_ids(store, group, here, false, error);
+        rc = compared < 0 ? compared : rc;
+    }
+    return rc == KRC_E_MISMATCH && here->moved ? move(store, group, here->id, error) : rc;
 }
 
 int krc_claim_cluster(struct krc_store *store, const char *group, const char *cluster_id,

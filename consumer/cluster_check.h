@@ -7,15 +7,32 @@
 #include "consumer/config.h"
 #include "store/store.h"
 
+/* The source that is at hand. */
+struct krc_cluster_here {
+    const char *id; /* "": unknown */
+    bool moved;     /* the user says that the topics moved to it */
+    /* False: it has no such partition, as far as is known.  An id that is all zero is unknown. */
+    bool (*topic_id)(const void *source, const char *topic, int32_t partition,
+                     struct krc_uuid *id);
+    const void *source;
+};
+
 /* 0: they are of this cluster, or its id is not known ("").  1: no cluster is stored for them yet.
  * KRC_E_MISMATCH: they are of another one, whether it moved or not. */
 int krc_check_cluster(struct krc_store *store, const char *group, const char *cluster_id,
                       krc_error *error) KRC_MUST_USE;
 
-/* The same for who is about to read on: where the user says that the topics moved to this cluster
- * ("offset.store.moved.cluster"), the store is told so, in a transaction. */
-int krc_take_cluster(struct krc_store *store, const krc_config *config, const char *cluster_id,
-                     krc_error *error) KRC_MUST_USE;
+/* Where no cluster is known for them, topic ids may tell: KRC_OK where one is the same here, or
+ * there is nothing to compare.  KRC_E_MISMATCH: those that can be compared all differ; or, where
+ * `needs_proof`, there are rows of partitions that are here, too, and no id could be compared. */
+int krc_compare_topic_ids(struct krc_store *store, const char *group,
+                          const struct krc_cluster_here *here, bool needs_proof,
+                          krc_error *error) KRC_MUST_USE;
+
+/* The first for who is about to read on, and the second where no cluster is stored yet.  Where the
+ * user says that the topics moved, the store is told so, in a transaction. */
+int krc_take_cluster(struct krc_store *store, const char *group,
+                     const struct krc_cluster_here *here, krc_error *error) KRC_MUST_USE;
 
 /* Between begin and commit: stores the cluster where none is stored yet.  KRC_E_MISMATCH: another
  * process was faster, with another one. */

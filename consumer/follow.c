@@ -141,6 +141,14 @@ static int refuse(struct krc_part *part, krc_error *error)
     return rc;
 }
 
+/* What is wrong with the store is wrong with all partitions, and told once. */
+static void end_waiting(krc *handle)
+{
+    for (struct krc_part *part = handle->parts; part != NULL; part = part->next)
+        if (part->state == KRC_PART_WAITS)
+            krc_part_end(part);
+}
+
 static int open_known(struct krc_part *part, krc_error *error)
 {
     const struct krc_topic *topic = part->topic;
@@ -155,6 +163,8 @@ static int open_known(struct krc_part *part, krc_error *error)
         rc = krc_part_open(part, error);
     if (rc < 0)
         krc_part_end(part);
+    if (rc == KRC_E_MISMATCH)
+        end_waiting(part->krc);
     return rc;
 }
 

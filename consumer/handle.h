@@ -138,6 +138,11 @@ bool krc_embedded_turn(void *arg);
 
 void krc_tell_unprotected(krc *handle, const struct krc_place *place);
 
+/* The id of a topic as the source has it now, all zero where it has none; false: no such partition
+ * is known.  `source` is a handle. */
+bool krc_find_topic_id(const void *source, const char *topic, int32_t partition,
+                       struct krc_uuid *id);
+
 /* KRC_E_MISMATCH: the store's rows are of another cluster.  Once its id is known. */
 int krc_check_store(krc *handle, krc_error *error) KRC_MUST_USE;
 

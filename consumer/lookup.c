@@ -118,6 +118,20 @@ const char *krc_cluster_name(const krc *handle)
     return "";
 }
 
+bool krc_find_topic_id(const void *source, const char *topic, int32_t partition,
+                       struct krc_uuid *id)
+{
+    const krc *handle = source;
+    if (handle->net != NULL) {
+        const struct krc_topic *found = krc_topic_having(&handle->net->cluster, topic, partition);
+        *id = found == NULL ? (struct krc_uuid){{0}} : found->id;
+        return found != NULL;
+    }
+    const struct krc_log_place *place = krc_log_places_get(&handle->places, topic, partition);
+    *id = place == NULL ? (struct krc_uuid){{0}} : place->topic_id;
+    return place != NULL;
+}
+
 void krc_describe_brokers(const krc *handle, char *text, size_t size)
 {
     text[0] = '\0';

@@ -23,10 +23,13 @@ void krc_tell_unprotected(krc *handle, const struct krc_place *place)
 
 int krc_check_store(krc *handle, krc_error *error)
 {
-    const char *cluster = krc_cluster_name(handle);
-    if (handle->store == NULL || handle->cluster_checked || cluster[0] == '\0')
+    struct krc_cluster_here here = {.id = krc_cluster_name(handle),
+                                    .moved = handle->config->moved_cluster,
+                                    .topic_id = krc_find_topic_id,
+                                    .source = handle};
+    if (handle->store == NULL || handle->cluster_checked || here.id[0] == '\0')
         return KRC_OK;
-    int verdict = krc_take_cluster(handle->store, handle->config, cluster, error);
+    int verdict = krc_take_cluster(handle->store, krc_store_group(handle->config), &here, error);
     handle->cluster_checked = verdict >= 0;
     handle->claims_cluster = verdict == 1;
     return verdict < 0 ? verdict : KRC_OK;

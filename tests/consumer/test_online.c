@@ -2,11 +2,13 @@
  * The public consumer against brokers on real sockets.
  */
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "store/store.h"
 #include "tests/support/consume.h"
 #include "tests/support/run.h"
 #include "tests/support/serve.h"
@@ -455,12 +457,80 @@ START_TEST(a_store_knows_its_cluster)
     check_says(krc_last_error(handle)->message,
                "were read from cluster \"world\", and this is cluster \"elsewhere\"");
     krc_close(handle);
+    open_consumer(); /* of several partitions, it is told once */
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    consume_assign(handle, "t", 1, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_int_eq(krc_poll(handle, SOON_MS, &batch), KRC_E_MISMATCH);
+    ck_assert_str_eq(consume_all(handle), "");
+    krc_close(handle);
     set("offset.store.moved.cluster", "true");
     open_consumer();
     consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
     ck_assert_str_eq(consume_all(handle), "5-7");
     krc_close(handle);
     set("offset.store.moved.cluster", "false"); /* the store was told */
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_str_eq(consume_all(handle), "5-7");
+}
+END_TEST
+
+static int ignore_rows(void *arg, const char *group, const char *name, int32_t partition,
+                       const struct krc_stored *row)
+{
+    (void)group, (void)row;
+    *(int *)arg += strcmp(name, "t") == 0 && partition == 0;
+    return 0;
+}
+
+/* A store in which nothing says of which cluster it is, as before there was a table for that. */
+static void forget_cluster(void)
+{
+    struct krc_store *store;
+    int rows = 0;
+    ck_assert_int_eq(krc_store_open(&store, tempdir_path("store.db"), KRC_STORE_EXISTING, &error),
+                     0);
+    ck_assert_int_eq(sqlite3_exec(krc_store_connection(store), "DELETE FROM clusters", NULL, NULL,
+                                  NULL), SQLITE_OK);
+    ck_assert_int_eq(krc_store_each(store, NULL, ignore_rows, &rows, &error), 0);
+    ck_assert_int_eq(rows, 1);
+    krc_store_close(store);
+}
+
+static void commit_five(void)
+{
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
+    take_batch(0, 0, 4);
+    ck_assert_int_eq(krc_ack(handle, "t", 0, 5, &error), 0);
+    ck_assert_msg(krc_commit(handle, &error) == 0, "%s", error.message);
+    krc_close(handle);
+    forget_cluster();
+}
+
+/* Topic ids tell it then; and what they say is found out once. */
+START_TEST(a_store_that_knows_no_cluster)
+{
+    krc_batch *batch;
+    put_plain(p0, 5);
+    put_plain(p0, 5);
+    change_store(tempdir_path("store.db"));
+    commit_five();
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_str_eq(consume_all(handle), "5-9");
+    krc_close(handle);
+    serve_lock();
+    world_recreate(&world.topics[0]);
+    put_plain(p0, 8);
+    serve_unlock();
+    open_consumer();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
+    ck_assert_int_eq(krc_poll(handle, SOON_MS, &batch), KRC_E_MISMATCH);
+    check_says(krc_last_error(handle)->message, "all topic ids differ from those of cluster "
+                                                "\"world\"");
+    krc_close(handle);
+    set("offset.store.moved.cluster", "true");
     open_consumer();
     consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
     ck_assert_str_eq(consume_all(handle), "5-7");
@@ -726,7 +796,7 @@ int main(void)
         unassigned_while_batches_are_out, released_in_another_order,
         held_batches_stop_the_fetching, woken_from_another_thread, partitions_that_are_found,
         offsets_are_listed, a_broker_that_is_mute, a_store_goes_on,
-        a_store_knows_its_cluster, commits_in_the_background,
+        a_store_knows_its_cluster, a_store_that_knows_no_cluster, commits_in_the_background,
         the_group_of_the_cluster, topics_that_cannot_be, neither_store_nor_group, embedded_to_the_end,
         embedded_that_holds, embedded_closed_in_a_callback, replayed_and_followed};
     return run_tests("consumer/online", cases, sizeof cases / sizeof *cases, begin, end);
