@@ -76,6 +76,13 @@ static int bind(sqlite3_stmt *statement, const struct krc_pending *p)
     return rc;
 }
 
+/* The tables of what stood before have no types. */
+static bool is_offset(sqlite3_stmt *row, int column)
+{
+    return sqlite3_column_type(row, column) == SQLITE_INTEGER &&
+           sqlite3_column_int64(row, column) >= 0;
+}
+
 static int run(struct krc_store *store, const char *sql, const struct krc_pending *p,
                krc_error *error)
 {
@@ -124,13 +131,14 @@ int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, 
     sqlite3_stmt *row = NULL;
     int rc = sqlite3_prepare_v2(store->db, each_pending, -1, &row, NULL), told = 0;
     while (rc == SQLITE_OK && told == 0 && (rc = sqlite3_step(row)) == SQLITE_ROW) {
+        bool has_from = sqlite3_column_type(row, 5) != SQLITE_NULL;
         struct krc_pending pending = {
             .topic = (const char *)sqlite3_column_text(row, 0),
             .partition = sqlite3_column_int(row, 1),
             .stretch = sqlite3_column_int64(row, 2),
             .member_id = (const char *)sqlite3_column_text(row, 3),
             .is_classic = sqlite3_column_int(row, 4) != 0,
-            .from = sqlite3_column_type(row, 5) == SQLITE_NULL ? -1 : sqlite3_column_int64(row, 5),
+            .from = has_from ? sqlite3_column_int64(row, 5) : -1,
             .to = sqlite3_column_int64(row, 6),
         };
         bool has_texts = pending.topic != NULL && pending.member_id != NULL;
@@ -138,6 +146,8 @@ int krc_store_each_pending(struct krc_store *store, krc_store_pending_fn *each, 
         if (told == KRC_E_INVALID)
             told = krc_store_fail_damaged(store, error,
                                           "it has a topic whose name is not valid");
+        if (told == KRC_OK && (!is_offset(row, 6) || (has_from && !is_offset(row, 5))))
+            told = krc_store_fail_damaged(store, error, "it has a pending offset that is not valid");
         if (told == KRC_OK)
             told = each(arg, &pending);
         rc = SQLITE_OK;

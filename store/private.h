@@ -58,6 +58,16 @@ struct krc_store {
     struct krc_buffer text; /* what the last load returned */
 };
 
+/* KRC_E_STORE: a column of this row, from `first` on, has a value that krc does not write.  `key`:
+ * NULL where the row begins with it. */
+enum krc_row_kind { KRC_OFFSETS_ROW, KRC_HISTORIES_ROW, KRC_EPOCHS_ROW, KRC_SINKS_ROW };
+struct krc_row_key {
+    const char *group, *topic; /* NULL: a sink has no group */
+    int32_t partition;
+};
+int krc_store_check_row(struct krc_store *store, sqlite3_stmt *row, enum krc_row_kind kind,
+                        int first, const struct krc_row_key *key, krc_error *error) KRC_MUST_USE;
+
 /* SQL as this store needs it: "@offsets" is the table's name, "krc_offsets" in an application's
  * database, whose own tables it cannot meet there. */
 struct krc_sql {

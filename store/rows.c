@@ -176,8 +176,11 @@ static int load_text(struct query *q, const char *doing, const char **value, krc
 
 /* ---- Offsets and histories ----------------------------------------------------------------- */
 
-static void read_stored(sqlite3_stmt *row, struct krc_stored *stored)
+static int read_stored(struct krc_store *store, sqlite3_stmt *row, struct krc_stored *stored,
+                       krc_error *error)
 {
+    KRC_TRY(krc_store_check_row(store, row, KRC_OFFSETS_ROW, 0, NULL, error));
+    KRC_TRY(krc_store_check_row(store, row, KRC_HISTORIES_ROW, 9, NULL, error));
     *stored = (struct krc_stored){
         .history = sqlite3_column_int(row, 3),
         .offset = sqlite3_column_int64(row, 4),
@@ -198,6 +201,7 @@ static void read_stored(sqlite3_stmt *row, struct krc_stored *stored)
     };
     if (sqlite3_column_bytes(row, 9) == sizeof stored->topic_id)
         memcpy(&stored->topic_id, sqlite3_column_blob(row, 9), sizeof stored->topic_id);
+    return KRC_OK;
 }
 
 int krc_store_load(struct krc_store *store, const char *group, const char *topic,
@@ -207,8 +211,9 @@ int krc_store_load(struct krc_store *store, const char *group, const char *topic
     bind_partition(&q, group, topic, partition);
     int rc = step(&q, "read an offset", error);
     if (rc == 1) {
-        read_stored(q.statement, stored);
-        int kept = keep_text(store, &stored->metadata, error);
+        int kept = read_stored(store, q.statement, stored, error);
+        if (kept >= 0)
+            kept = keep_text(store, &stored->metadata, error);
         rc = kept < 0 ? kept : rc;
     }
     finish(&q);
@@ -269,9 +274,10 @@ int krc_store_each(struct krc_store *store, const char *group, krc_store_each_fn
     bind_text(&q, group);
     int rc;
     while ((rc = step(&q, "read offsets", error)) == 1) {
-        read_stored(q.statement, &stored);
-        rc = each(arg, text(q.statement, 0), text(q.statement, 1),
-                  sqlite3_column_int(q.statement, 2), &stored);
+        rc = read_stored(store, q.statement, &stored, error);
+        if (rc == KRC_OK)
+            rc = each(arg, text(q.statement, 0), text(q.statement, 1),
+                      sqlite3_column_int(q.statement, 2), &stored);
         if (rc != 0)
             break;
     }
@@ -290,11 +296,16 @@ int krc_store_load_epochs(struct krc_store *store, const char *group, const char
         return 0;
     struct query q = query(store, KRC_LOAD_EPOCHS);
     bind_partition(&q, group, topic, partition);
-    while ((rc = step(&q, "read leader epochs", error)) == 1 && count < max)
+    struct krc_row_key key = {group, topic, partition};
+    while ((rc = step(&q, "read leader epochs", error)) == 1 && count < max) {
+        rc = krc_store_check_row(store, q.statement, KRC_EPOCHS_ROW, 0, &key, error);
+        if (rc < 0)
+            break;
         list[count++] = (struct krc_stored_epoch){
             .epoch = sqlite3_column_int(q.statement, 0),
             .first_offset = sqlite3_column_int64(q.statement, 1),
         };
+    }
     finish(&q);
     return rc < 0 ? rc : count;
 }
@@ -397,7 +408,12 @@ int krc_store_load_sink(struct krc_store *store, const char *topic, int32_t part
 {
     struct query q = query(store, KRC_LOAD_SINK);
     bind_partition(&q, NULL, topic, partition);
-    int rc = step(&q, "read a sink", error);
+    int rc = step(&q, "read a sink", error), valid = KRC_OK;
+    struct krc_row_key key = {NULL, topic, partition};
+    if (rc == 1)
+        valid = krc_store_check_row(store, q.statement, KRC_SINKS_ROW, 0, &key, error);
+    if (valid < 0)
+        rc = valid;
     if (rc == 1)
         *sink = (struct krc_stored_sink){
             .history = sqlite3_column_int(q.statement, 0),

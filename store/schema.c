@@ -66,8 +66,10 @@ const char krc_store_schema_2[] =
     "  group_id TEXT NOT NULL,\n"
     "  topic TEXT NOT NULL,\n"
     "  partition INT NOT NULL,\n"
-    "  leader_epoch INT NOT NULL,\n"
-    "  first_offset INT NOT NULL,     -- the first that was read in it\n"
+    "  leader_epoch INT NOT NULL      -- -1: unknown\n"
+    "    CHECK (leader_epoch BETWEEN -1 AND 0x7fffffff),\n"
+    "  first_offset INT NOT NULL      -- the first that was read in it\n"
+    "    CHECK (first_offset >= 0),\n"
     "  PRIMARY KEY (group_id, topic, partition, leader_epoch)\n"
     ") STRICT, WITHOUT ROWID;\n"
 

@@ -142,6 +142,24 @@ START_TEST(a_topic_that_cannot_be)
 }
 END_TEST
 
+/* Text or a negative number would be 0, or nothing. */
+START_TEST(an_offset_before_that_cannot_be)
+{
+    static const char *const values[] = {"'x'", "-1", "2.5"};
+    keep_and_put(1, 100, 150);
+    end(1, true);
+    keep_and_put(1, 100, 200);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "UPDATE pending_offsets SET offset = %s", values[i]);
+        ck_assert_int_eq(sqlite3_exec(krc_store_connection(store), sql, NULL, NULL, NULL),
+                         SQLITE_OK);
+        ck_assert_int_eq(krc_store_each_pending(store, see, NULL, &error), KRC_E_STORE);
+        ck_assert_ptr_nonnull(strstr(error.message, "a pending offset that is not valid"));
+    }
+}
+END_TEST
+
 START_TEST(partitions_do_not_meet)
 {
     keep_and_put(1, 0, 10);
@@ -259,7 +277,7 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {the_first_commit_is_put_back_to_nothing, a_confirmed_one_stays,
-                            a_later_one_is_put_back_to_the_one_before, a_topic_that_cannot_be,
+                            a_later_one_is_put_back_to_the_one_before, a_topic_that_cannot_be, an_offset_before_that_cannot_be,
                             partitions_do_not_meet,
                             pending_outlives_its_process, ended_stretches_are_kept,
                             resets_go_with_it, two_at_a_time_are_refused};
