@@ -149,7 +149,7 @@ static int commit_to_store(krc *handle, krc_error *error)
     handle->claims_cluster = false;
     for (struct krc_part *part = handle->changed; part != NULL; part = part->next_changed) {
         struct krc_point point = krc_part_acked(part);
-        krc_ledger_committed(&part->ledger, part->ledger.reset_count, &point);
+        krc_ledger_committed(&part->ledger, &part->ledger, &point);
         KRC_TRY(krc_tracker_committed(&part->tracker, part->tracker.offsets.stretch,
                                       part->tracker.offsets.acknowledged, error));
     }

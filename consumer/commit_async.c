@@ -75,7 +75,7 @@ static void take_note(struct krc_commit_work *work)
         work->handle->claims_cluster = false;
     for (size_t i = 0; work->rc >= 0 && i < work->count; i++) {
         struct commit_part *p = &work->parts[i];
-        krc_ledger_committed(&p->part->ledger, p->ledger.reset_count, &p->point);
+        krc_ledger_committed(&p->part->ledger, &p->ledger, &p->point);
         int rc = krc_tracker_committed(&p->part->tracker, p->stretch, p->point.offset,
                                        &work->error);
         if (rc < 0)

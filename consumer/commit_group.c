@@ -143,7 +143,7 @@ static int take_note(struct krc_group_work *work, krc_error *error)
         if (work->informs)
             continue;
         struct krc_point point = krc_part_acked(part);
-        krc_ledger_committed(&part->ledger, part->ledger.reset_count, &point);
+        krc_ledger_committed(&part->ledger, &part->ledger, &point);
         int noted = krc_tracker_committed(&part->tracker, work->stretches[i],
                                           work->entries[i].offset, &illegal);
         if (noted < 0 && rc >= 0 && error != NULL)

@@ -1,5 +1,6 @@
 #include "consumer/ledger.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,7 +31,8 @@ const char *krc_store_group(const krc_config *config)
 
 void krc_ledger_init(struct krc_ledger *ledger, const struct krc_place *place)
 {
-    *ledger = (struct krc_ledger){.place = place, .history = 1, .base = nothing};
+    *ledger = (struct krc_ledger){
+        .place = place, .history = 1, .base = nothing, .stored_offset = -1};
 }
 
 void krc_ledger_free(struct krc_ledger *ledger)
@@ -64,7 +66,6 @@ static int load_epochs(struct krc_ledger *ledger, struct krc_store *store, const
     }
     epochs.incomplete = epochs.count > 0 && epochs.first[0] > ledger->base.from;
     ledger->epochs = epochs;
-    ledger->epochs_offset = offset;
     return KRC_OK;
 }
 
@@ -90,7 +91,8 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
                                 .epoch = row.leader_epoch,
                                 .topic_id = row.topic_id,
                                 .settled = row.settled};
-    ledger->history = row.history;
+    ledger->history = ledger->stored_history = row.history;
+    ledger->stored_offset = row.offset;
     ledger->base = row.account;
     if (!krc_uuid_is_zero(&row.topic_id))
         ledger->topic_id = row.topic_id;
@@ -192,13 +194,37 @@ static int put_epochs(const struct krc_ledger *ledger, struct krc_store *store, 
     const struct krc_place *place = ledger->place;
     struct krc_stored_epoch rows[EPOCH_ROWS], before[EPOCH_ROWS];
     int count = rows_of_epochs(&point->epochs, point->offset, rows);
-    int before_count = rows_of_epochs(&ledger->epochs, ledger->epochs_offset, before);
+    int before_count = rows_of_epochs(&ledger->epochs, ledger->stored_offset, before);
     bool same = count == before_count;
     for (int i = 0; same && i < count; i++)
         same = rows[i].epoch == before[i].epoch && rows[i].first_offset == before[i].first_offset;
     return same ? KRC_OK
                 : krc_store_put_epochs(store, group, place->topic, place->partition, rows, count,
                                        error);
+}
+
+static void say_offset(int64_t offset, char text[24])
+{
+    snprintf(text, 24, offset < 0 ? "none" : "%lld", (long long)offset);
+}
+
+/* In the transaction that writes, so that nothing comes in between. */
+static int check_unmoved(const struct krc_ledger *ledger, struct krc_store *store,
+                         const char *group, krc_error *error)
+{
+    const struct krc_place *place = ledger->place;
+    struct krc_stored row = {.offset = -1};
+    char found[24], expected[24];
+    KRC_TRY(krc_store_load(store, group, place->topic, place->partition, &row, error));
+    if (row.offset == ledger->stored_offset && row.history == ledger->stored_history)
+        return KRC_OK;
+    say_offset(row.offset, found);
+    say_offset(ledger->stored_offset, expected);
+    return krc_fail(error, KRC_E_MISMATCH,
+                    "%s-%d: the committed offset of group \"%s\" in the offset store is %s, "
+                    "expected %s: another process commits for the same group, or it was reset; "
+                    "nothing was committed; stop the other process, or use another group or store",
+                    place->topic, (int)place->partition, group, found, expected);
 }
 
 int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const char *group,
@@ -215,16 +241,19 @@ int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const cha
         .settled = settled,
         .account = krc_ledger_account(ledger, &point->account),
     };
+    KRC_TRY(check_unmoved(ledger, store, group, error));
     KRC_TRY(krc_store_put(store, group, place->topic, place->partition, &row, error));
     KRC_TRY(put_epochs(ledger, store, group, point, error));
     return put_resets(ledger, store, group, error);
 }
 
-void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count,
+void krc_ledger_committed(struct krc_ledger *ledger, const struct krc_ledger *put,
                           const struct krc_point *point)
 {
+    size_t reset_count = put->reset_count;
     ledger->epochs = point->epochs;
-    ledger->epochs_offset = point->offset;
+    ledger->stored_offset = point->offset;
+    ledger->stored_history = put->history;
     ledger->reset_count -= reset_count;
     if (ledger->reset_count > 0)
         memmove(ledger->resets, ledger->resets + reset_count,

@@ -14,7 +14,8 @@ struct krc_ledger {
     struct krc_account base; /* what the store has of this history, before this run */
     struct krc_uuid topic_id;   /* of the topic that this history is of; all zero: unknown */
     struct krc_epochs epochs;   /* as the store has them, at the offset that it has: */
-    int64_t epochs_offset;
+    int64_t stored_offset;      /* as it was read or committed last; -1: none */
+    int32_t stored_history;     /* likewise; 0: none */
     struct krc_ledger_reset *resets; /* to be committed with the offset they led to */
     size_t reset_count;
     bool forgotten; /* a reset, for want of memory: to commit without it would hide it */
@@ -41,13 +42,15 @@ void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,
 struct krc_account krc_ledger_account(const struct krc_ledger *ledger,
                                       const struct krc_account *run);
 
-/* Writes the row of a committed point, and the resets; between begin and commit. */
+/* Writes the row of a committed point, and the resets; between begin and commit.  KRC_E_MISMATCH:
+ * the row is not the one that was read or committed here last, so that somebody else has moved the
+ * offset meanwhile, whose work this would undo. */
 int krc_ledger_put(struct krc_ledger *ledger, struct krc_store *store, const char *group,
                    const struct krc_point *point, int64_t commit_time_ms, bool settled,
                    krc_error *error) KRC_MUST_USE;
 
-/* The point is on disk, with the first so many resets. */
-void krc_ledger_committed(struct krc_ledger *ledger, size_t reset_count,
+/* The point is on disk, with what `put`, the ledger or a copy of it, had then. */
+void krc_ledger_committed(struct krc_ledger *ledger, const struct krc_ledger *put,
                           const struct krc_point *point);
 
 /* A copy that another thread may put; to be freed as the other is. */

@@ -497,10 +497,12 @@ KRC_API int krc_ack(krc *krc, const char *topic, int32_t partition, int64_t next
  * the store, in which there are offsets, leader epochs and no accounts.
  *
  * KRC_E_STATE: neither a store nor a "group.id" of a cluster, or a replay has begun to use the
- * store.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be tried again.  Of a
- * group: KRC_E_FENCED, a partition is not ours any more; KRC_E_REFUSED, the coordinator does not
- * take them, from somebody who is no member while there are some, above all; KRC_E_TIMEOUT, it is
- * not known whether they were committed.
+ * store.  KRC_E_MISMATCH: the store has another offset than this handle read or committed last, for
+ * another process commits for the same group, or the offset was reset; nothing was committed, nor
+ * will be: close the handle.  KRC_E_NO_SPACE, KRC_E_STORE, KRC_E_IO: nothing was committed; may be
+ * tried again.  Of a group: KRC_E_FENCED, a partition is not ours any more; KRC_E_REFUSED, the
+ * coordinator does not take them, from somebody who is no member while there are some, above all;
+ * KRC_E_TIMEOUT, it is not known whether they were committed.
  */
 KRC_API int krc_commit(krc *krc, krc_error *error) KRC_MUST_USE;
 

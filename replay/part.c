@@ -126,7 +126,7 @@ static int commit(struct krc_replay_part *part, const struct krc_point *point, k
     if (part->joined.is_member)
         KRC_TRY(krc_replay_decide(part, point->offset, point->epoch, error));
     part->committed = krc_ledger_account(&part->ledger, &point->account);
-    krc_ledger_committed(&part->ledger, part->ledger.reset_count, point);
+    krc_ledger_committed(&part->ledger, &part->ledger, point);
     krc_sink_committed(&part->sink);
     krc_replay_inform(part, point);
     KRC_TRY(krc_tracker_ack(&part->tracker, point->offset, point->epoch, &point->account, error));
@@ -163,7 +163,7 @@ static int end_history(struct krc_replay_part *part, krc_error *error)
     const struct krc_point *left = &part->tracker.left;
     become_writer(part);
     KRC_TRY(write_commit(part, left, error));
-    krc_ledger_committed(&part->ledger, part->ledger.reset_count, left);
+    krc_ledger_committed(&part->ledger, &part->ledger, left);
     return KRC_OK;
 }
 

@@ -370,6 +370,79 @@ START_TEST(groups_are_apart)
 }
 END_TEST
 
+/* ---- Two at once ----------------------------------------------------------------------------- */
+
+/* A handle that has read and acknowledged so many batches. */
+static krc *begun(int count)
+{
+    open_with_store();
+    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
+    poll_batches(count);
+    ck_assert_int_eq(ack(consume_position(handle, "t", 0).position), KRC_OK);
+    return handle;
+}
+
+/* The slower of two, which have begun at the same offset, commits last. */
+START_TEST(the_slower_of_two)
+{
+    make_plain(0, 10);
+    make_plain(10, 10);
+    make_segment(0);
+    krc *slow = begun(1), *fast = begun(2);
+    ck_assert_int_eq(krc_commit(fast, &error), KRC_OK);
+    struct krc_stored row = stored_row();
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(krc_commit(slow, &error), KRC_E_MISMATCH);
+        check_says(error.message, "t-0: the committed offset of group \"default\" in the offset "
+                                  "store is 20, expected none");
+    }
+    krc_close(slow);
+    krc_close(fast);
+    struct krc_stored after = stored_row();
+    ck_assert_mem_eq(&row, &after, sizeof row);
+}
+END_TEST
+
+/* As a reset, or an import, or a reader that is gone would have it. */
+static void move_to(int64_t offset, int32_t history)
+{
+    struct krc_store *store;
+    struct krc_stored row = stored_row();
+    row.offset = offset;
+    row.history = history;
+    row.account = (struct krc_account){.from = offset, .to = offset};
+    ck_assert_int_eq(krc_store_open(&store, tempdir_path("krc.db"), KRC_STORE_EXISTING, &error), 0);
+    ck_assert_int_eq(krc_store_begin(store, &error), 0);
+    ck_assert_int_eq(krc_store_put(store, "default", "t", 0, &row, &error), 0);
+    ck_assert_int_eq(krc_store_commit(store, &error), 0);
+    krc_store_close(store);
+}
+
+START_TEST(moved_while_it_is_read)
+{
+    static const struct {
+        int64_t offset;
+        int32_t history;
+    } moves[] = {{3, 1}, {10, 2}, {900, 1}};
+    make_plain(0, 10);
+    make_plain(10, 10);
+    make_segment(0);
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        krc_close(begun(0));
+        krc *reader = i == 0 ? begun(1) : begun(0);
+        if (i == 0)
+            ck_assert_int_eq(krc_commit(reader, &error), KRC_OK);
+        poll_batches(1);
+        ck_assert_int_eq(ack(consume_position(reader, "t", 0).position), KRC_OK);
+        move_to(moves[i].offset, moves[i].history);
+        ck_assert_int_eq(krc_commit(reader, &error), KRC_E_MISMATCH);
+        krc_close(reader);
+        ck_assert_int_eq(stored_row().offset, moves[i].offset);
+        move_to(10, 1);
+    }
+}
+END_TEST
+
 START_TEST(a_store_that_is_none)
 {
     krc *none = NULL;
@@ -401,6 +474,8 @@ int main(void)
         nothing_new_commits_nothing,
         no_store,
         groups_are_apart,
+        the_slower_of_two,
+        moved_while_it_is_read,
         a_store_that_is_none,
     };
     return run_tests("consumer/ack", tests, sizeof tests / sizeof *tests, make_setup,

@@ -80,7 +80,7 @@ static void *work(void *arg)
         struct krc_commit commit = commit_at(&w->ledger, i);
         add_resets(&w->ledger, 0, w->resets);
         w->rc = krc_committer_commit(&committer, &commit, &w->error);
-        krc_ledger_committed(&w->ledger, w->ledger.reset_count, &commit.point);
+        krc_ledger_committed(&w->ledger, &w->ledger, &commit.point);
     }
     return NULL;
 }
