@@ -2,6 +2,7 @@
  * Commits that a group has yet to confirm: what stood before is kept, and comes back.
  */
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/store.h"
