@@ -229,6 +229,19 @@ START_TEST(offset_index)
 }
 END_TEST
 
+/* A running broker cuts the index of a segment that it has finished. */
+START_TEST(an_index_that_is_being_cut)
+{
+    tempdir_copy(FIXTURES "kafka-4.3.1/txns-0", "t-0");
+    resize("00000000000000000000.timeindex", (10 << 20) / 12 * 12 + 4);
+    expect("note: 4 bytes lie behind the last whole entry: byte 10485756 of DIR/" FIRST
+           ".timeindex");
+    tempdir_write_text(".kafka_cleanshutdown", "");
+    expect("fault: 4 bytes lie behind the last whole entry: byte 10485756 of DIR/" FIRST
+           ".timeindex");
+}
+END_TEST
+
 START_TEST(time_index)
 {
     /* ends with (…3042, 205), (…3093, 232) */
@@ -556,6 +569,7 @@ int main(void)
         offset_index,
         time_index,
         a_time_index_that_passes_over_a_later_time,
+        an_index_that_is_being_cut,
         transaction_index,
         transactions_whose_begin_or_marker_is_gone,
         producer_snapshots,
