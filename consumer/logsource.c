@@ -85,6 +85,18 @@ static int have_batch(struct krc_logsource *s, int64_t position, krc_error *erro
     return 1;
 }
 
+/* The log starts below its first segment. */
+static void explain_start(const struct krc_logsource *s, struct krc_item *item)
+{
+    const struct krc_log *log = s->log;
+    bool is_orphan = log->orphan_count > 0 && log->orphans[0] < item->to;
+    snprintf(item->why, sizeof item->why,
+             "offsets %lld to %lld lie between the log start offset and the first segment in %s: %s",
+             (long long)item->from, (long long)item->to - 1, log->place->folder,
+             is_orphan ? "an index of theirs is there, so a segment is missing"
+                       : "they may be in remote storage");
+}
+
 /* Offsets up to `to` are in no batch. */
 static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to,
                     krc_error *error)
@@ -93,20 +105,17 @@ static int pass_gap(struct krc_source *source, struct krc_item *item, int64_t to
     int64_t first = s->log->segment_count > 0 ? s->log->segments[0].base_offset : to;
     if (item->from < first) {
         krc_set_passed(item, krc_least(to, first), KRC_LOST);
-        snprintf(item->why, sizeof item->why,
-                 "offsets %lld to %lld lie between the log start offset and the first segment in "
-                 "%s: they may be in remote storage",
-                 (long long)item->from, (long long)item->to - 1, s->log->place->folder);
+        explain_start(s, item);
         return KRC_ANSWERED;
     }
-    int compacted = krc_log_is_compacted(s->log, error);
-    if (compacted < 0)
-        return compacted;
-    krc_set_passed(item, to, compacted == 1 ? KRC_ABSENT : KRC_LOST);
+    int rc = krc_log_explains_gap(s->log, item->from, to, error);
+    if (rc < 0)
+        return rc;
+    krc_set_passed(item, to, rc == 1 ? KRC_ABSENT : KRC_LOST);
     if (item->fate == KRC_LOST)
         snprintf(item->why, sizeof item->why,
-                 "offsets %lld to %lld are in no batch and in no file of %s, and nothing there was "
-                 "compacted: segments are missing",
+                 "offsets %lld to %lld are in no batch and in no file of %s, and compaction does "
+                 "not explain it: segments are missing",
                  (long long)item->from, (long long)to - 1, s->log->place->folder);
     return KRC_ANSWERED;
 }
@@ -346,10 +355,12 @@ static int include_hole(struct krc_logsource *s, int64_t *offset, krc_error *err
     KRC_TRY(rc);
     if (before.header.base_offset < *offset)
         return KRC_OK;
-    rc = krc_log_is_compacted(s->log, error);
-    if (rc != 0)
-        return rc;
-    return krc_log_end_before(s->log, *offset, offset, error);
+    int64_t end;
+    KRC_TRY(krc_log_end_before(s->log, *offset, &end, error));
+    rc = krc_log_explains_gap(s->log, end, *offset, error);
+    if (rc == 0)
+        *offset = end;
+    return rc;
 }
 
 int krc_logsource_find_time(struct krc_logsource *source, int64_t timestamp_ms, int64_t *offset,

@@ -75,7 +75,7 @@ static int pass_hole(struct krc_lookahead *ahead, int64_t to, struct step *step,
     if (from < 0 || to <= from)
         return KRC_OK;
     ahead->next = to;
-    int rc = krc_log_is_compacted(ahead->log, error);
+    int rc = krc_log_explains_gap(ahead->log, from, to, error);
     return rc == 0 ? doubt(ahead, from, to, step, error) : rc;
 }
 

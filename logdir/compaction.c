@@ -41,8 +41,11 @@ static int examine(const struct krc_log *log, krc_error *error)
     return rc;
 }
 
-int krc_log_is_compacted(struct krc_log *log, krc_error *error)
+int krc_log_explains_gap(struct krc_log *log, int64_t from, int64_t to, krc_error *error)
 {
+    for (size_t i = 0; i < log->orphan_count; i++)
+        if (log->orphans[i] >= from && log->orphans[i] < to)
+            return 0;
     if (log->compaction == KRC_UNEXAMINED) {
         int rc = examine(log, error);
         if (rc < 0)

@@ -17,6 +17,10 @@ int krc_load_file(const char *folder, const char *name, struct krc_buffer *out,
 /* "20 digits, then the suffix": the base offset in a segment's name, -1 for any other name. */
 int64_t krc_segment_name(const char *name, const char *suffix);
 
+/* Finds a log's segments, and what is left of others: fills `segments` and `orphans`. */
+struct krc_log;
+int krc_log_list_segments(struct krc_log *log, krc_error *error) KRC_MUST_USE;
+
 /* Adds to an error's sentence which file it is about. */
 int krc_fail_in_file(krc_error *error, int code, const char *folder, const char *name);
 

@@ -180,6 +180,14 @@ static void check_checkpoint(struct krc_verify *v, const char *name, int64_t off
                         v->summary->log_end_offset, offset, name, v->log->place->folder);
 }
 
+static void tell_orphans(struct krc_verify *v)
+{
+    const struct krc_log *log = v->log;
+    for (size_t i = 0; i < log->orphan_count; i++)
+        krc_verify_tell(v, true, "a segment is missing, of which an index is there: %s/%020" PRId64
+                        ".log", log->place->folder, log->orphans[i]);
+}
+
 static int end_log(struct krc_verify *v, krc_error *error)
 {
     const struct krc_log *log = v->log;
@@ -192,6 +200,7 @@ static int end_log(struct krc_verify *v, krc_error *error)
     }
     v->summary->log_start_offset = log->log_start_offset;
     v->summary->log_end_offset = end;
+    tell_orphans(v);
     if (tail[0] != '\0')
         krc_verify_tell(v, log->place->stopped_cleanly, "%s", tail);
     KRC_TRY(krc_verify_snapshots(v, end, error));

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "logdir/verify.h"
 
@@ -57,8 +58,9 @@ static size_t count_entries(enum krc_index_kind kind, const struct krc_buffer *f
 static int load(struct krc_verify *v, enum krc_index_kind kind, krc_error *error)
 {
     struct krc_index_file *f = &v->index[kind];
-    char name[40];
-    snprintf(name, sizeof name, "%020" PRId64 "%s", base_offset(v), kinds[kind].suffix);
+    char path[PATH_MAX];
+    krc_log_path(v->log, present(v), kinds[kind].suffix, path, sizeof path);
+    const char *name = strrchr(path, '/') + 1;
     f->count = f->next = f->good = f->file.len = 0;
     int rc = krc_verify_load(v, name, &f->file, error);
     if (rc <= 0)

@@ -80,7 +80,7 @@ rm "$dir"/txns-segments-0/00000000000000000412.*
 run 3 verify -q -d "$dir"
 same 'a segment is missing' 'txns-segments-0: offsets 0 to 980; segments 6, bytes 129970, batches 316, records 835, markers 49, faults 0, notes 0' \
     "$(cat "$dir/out")"
-same 'what is lost' "krc: txns-segments-0: offsets 412 to 556 are in no batch and in no file of $dir/txns-segments-0, and nothing there was compacted: segments are missing" \
+same 'what is lost' "krc: txns-segments-0: offsets 412 to 556 are in no batch and in no file of $dir/txns-segments-0, and compaction does not explain it: segments are missing" \
     "$(grep -v ' skipped up to ' "$dir/err")"
 same 'what is in doubt' 16 "$(grep -c ' whose end is not to be told: what lies before its next marker is corrupt or missing$' "$dir/err")"
 

@@ -189,6 +189,83 @@ START_TEST(a_log_start_below_the_first_segment)
 }
 END_TEST
 
+/* A broker that stopped cleanly has no index of a segment that it deleted. */
+START_TEST(indexes_without_their_segment)
+{
+    make_plain(10, 5);
+    make_segment(10);
+    make_plain(20, 5);
+    make_segment(20);
+    tempdir_write_text("data/cleaner-offset-checkpoint", "0\n1\nt 0 20\n");
+    tempdir_write_text("data/t-0/00000000000000000003.timeindex", "");
+    tempdir_write_text("data/t-0/00000000000000000003.index", "");
+    tempdir_write_text("data/t-0/00000000000000000017.index", "");
+    tempdir_write_text("data/t-0/00000000000000000020.index", "");
+    see_committed(); /* it deletes segments */
+    check_saw("10-14 20-24", "10-25: delivered 10, absent 5");
+    tempdir_write_text("data/.kafka_cleanshutdown", "");
+    see_committed();
+    check_saw("10-14 20-24", "3-25: delivered 10, lost 12");
+    ck_assert_str_eq(saw.events.text, "lost 3 10; lost 15 20");
+    check_says(saw.events.messages, "an index of theirs is there, so a segment is missing");
+    tempdir_write_text("data/log-start-offset-checkpoint", "0\n1\nt 0 12\n");
+    see_committed();
+    check_saw("12-14 20-24", "12-25: delivered 8, lost 5");
+}
+END_TEST
+
+/* A broker that was killed amid compaction takes the .swap segments when it starts. */
+START_TEST(segments_that_were_being_swapped_in)
+{
+    tempdir_write_text("data/cleaner-offset-checkpoint", "0\n1\nt 0 20\n");
+    make_plain(0, 10);
+    make_segment(0);
+    make_plain(10, 10);
+    make_segment(10);
+    make_plain(20, 5);
+    make_segment(20);
+    make_plain(3, 2);
+    make_plain(18, 2);
+    tempdir_write("data/t-0/00000000000000000000.log.swap", make_bytes.data, make_bytes.len);
+    see_committed();
+    check_saw("3-4 18-24", "0-25: delivered 9, absent 16");
+    remove(tempdir_path("data/t-0/00000000000000000000.log")); /* renamed to .deleted */
+    see_committed();
+    check_saw("3-4 18-24", "0-25: delivered 9, absent 16");
+    remove(tempdir_path("data/t-0/00000000000000000010.log"));
+    see_committed();
+    check_saw("3-4 18-24", "0-25: delivered 9, absent 16");
+    make_bytes.len = 0;
+    make_plain(0, 10);
+    make_segment(0);
+    make_plain(10, 10);
+    make_segment(10);
+    tempdir_write_text("data/t-0/00000000000000000000.index.cleaned", "");
+    see_committed();
+    check_saw("0-24", "0-25: delivered 25"); /* they were not whole yet */
+}
+END_TEST
+
+/* A running broker takes .swap off while it is read. */
+START_TEST(a_swap_that_is_done_meanwhile)
+{
+    make_plain(0, 10);
+    tempdir_write("data/t-0/00000000000000000000.log.swap", make_bytes.data, make_bytes.len);
+    make_bytes.len = 0;
+    make_plain(10, 5);
+    make_segment(10);
+    krc *handle = consume_open(tempdir_path("data"), NULL);
+    consume_assign(handle, "t", 0, KRC_EARLIEST, KRC_NO_END);
+    char from[512], to[512];
+    snprintf(from, sizeof from, "%s", tempdir_path("data/t-0/00000000000000000000.log.swap"));
+    snprintf(to, sizeof to, "%s", tempdir_path("data/t-0/00000000000000000000.log"));
+    ck_assert_int_eq(rename(from, to), 0);
+    see(handle);
+    krc_close(handle);
+    check_saw("0-14", "0-15: delivered 15");
+}
+END_TEST
+
 START_TEST(a_log_start_inside_a_batch)
 {
     make_plain(0, 10);
@@ -429,6 +506,9 @@ int main(void)
         traces_of_compaction,
         a_false_trace_of_compaction,
         a_log_start_below_the_first_segment,
+        indexes_without_their_segment,
+        segments_that_were_being_swapped_in,
+        a_swap_that_is_done_meanwhile,
         an_end_before_the_high_watermark,
         an_open_transaction_before_a_missing_end,
         no_segment_is_left,

@@ -229,6 +229,18 @@ START_TEST(offset_index)
 }
 END_TEST
 
+/* A broker that stopped cleanly has no index of a segment that it deleted. */
+START_TEST(an_index_without_its_segment)
+{
+    tempdir_copy(SEGMENTS, "t-0");
+    ck_assert_int_eq(unlink(tempdir_path("t-0/00000000000000000000.log")), 0);
+    verify();
+    ck_assert_int_eq(summary.faults, 0);
+    tempdir_write_text(".kafka_cleanshutdown", "");
+    expect("fault: a segment is missing, of which an index is there: DIR/" FIRST ".log");
+}
+END_TEST
+
 /* A running broker cuts the index of a segment that it has finished. */
 START_TEST(an_index_that_is_being_cut)
 {
@@ -569,6 +581,7 @@ int main(void)
         offset_index,
         time_index,
         a_time_index_that_passes_over_a_later_time,
+        an_index_without_its_segment,
         an_index_that_is_being_cut,
         transaction_index,
         transactions_whose_begin_or_marker_is_gone,
