@@ -36,7 +36,7 @@ static int load_rows(const struct migrate_place *place, struct offsets_rows *row
 static int load_place(const struct migrate_place *place, struct offsets_rows *rows,
                       krc_error *error)
 {
-    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
+    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new(), NULL};
     if (rows->list == NULL || rows->groups == NULL)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
     int rc = load_rows(place, rows, error);
@@ -107,6 +107,18 @@ static int name_entries(struct migrate *m)
     return KRC_OK;
 }
 
+/* Nothing is moved where something that is named has no committed offset. */
+static int check_selected(struct migrate *m)
+{
+    char has_no[400];
+    const struct cmd_known known = {.has_no = has_no, .list = m->here.list};
+    snprintf(has_no, sizeof has_no, "group \"%s\" has no committed offset of", m->from.group);
+    for (size_t i = 0; i < m->selection.count; i++)
+        if (!cmd_knows_selected(&known, &m->selection, i))
+            return cmd_missing_selected(&known, &m->selection, i, &m->error);
+    return KRC_OK;
+}
+
 static int list_entries(struct migrate *m)
 {
     const struct krc_committed *row;
@@ -119,10 +131,11 @@ static int list_entries(struct migrate *m)
     for (size_t i = 0; (row = krc_committed_at(m->here.list, i)) != NULL; i++)
         if (row->offset >= 0 && cmd_selects(&m->selection, row->topic, row->partition))
             m->entries[m->count++].row = row;
-    if (m->count == 0)
+    int rc = check_selected(m);
+    if (rc == KRC_OK && m->count == 0)
         return cmd_error(&m->error, KRC_E_NOT_FOUND, "nothing to migrate: group \"%s\" has no "
                          "committed offset of such partitions", m->from.group);
-    return name_entries(m);
+    return rc == KRC_OK ? name_entries(m) : rc;
 }
 
 static int look_up(struct migrate *m, struct migrate_entry *entry)

@@ -6,6 +6,7 @@
 
 #include <krc-tools.h>
 
+#include "cmd/missing.h"
 #include "cmd/selection.h"
 
 enum offsets_target {
@@ -44,6 +45,9 @@ int offsets_reset(const struct offsets_options *options);
 /* Whether logs are named: a cluster, or folders. */
 bool offsets_have_log(const struct offsets_options *options);
 
+/* What they have. */
+struct cmd_known offsets_logs(const struct offsets_options *options, const krc *source);
+
 /* Opens them; NULL where none are. */
 int offsets_open(const struct offsets_options *options, krc **source,
                  krc_error *error) KRC_MUST_USE;
@@ -52,6 +56,7 @@ int offsets_open(const struct offsets_options *options, krc **source,
 struct offsets_rows {
     krc_committed_list *list;
     krc_groups *groups; /* of a store only those that are left out, with the reason */
+    krc_committed_list *all; /* those that are not selected, too */
 };
 
 /*
@@ -68,6 +73,14 @@ void offsets_tell_left_out(const krc_committed_list *list);
 
 /* Says what is wrong with single groups; whether anything was. */
 bool offsets_tell_failures(const struct offsets_rows *rows);
+
+/* Says what -t names and is not among the selected rows; whether anything is not. */
+bool offsets_tell_missing(const struct offsets_options *options, const krc *source,
+                          const struct offsets_rows *rows);
+
+/* Fills an error that says so of the i-th -t. */
+int offsets_missing(const struct offsets_options *options, const krc *source,
+                    const krc_committed_list *all, size_t i, krc_error *error);
 
 /* Groups of a list that are at work, whose offsets are soon others. */
 void offsets_tell_members(const krc_groups *groups, const krc_committed_list *list);

@@ -371,7 +371,7 @@ static int list(const struct offsets_options *options, unsigned where)
         rc = add_owned(options, &rows, &error);
     if (rc == KRC_OK) {
         tell_groups(&rows, where);
-        failed = offsets_tell_failures(&rows);
+        failed = offsets_tell_failures(&rows) || offsets_tell_missing(options, source, &rows);
         rc = list_rows(options, source, &rows, where, &failed, &error);
     }
     offsets_free(&rows);

@@ -31,7 +31,7 @@ int offsets_export(const struct offsets_options *options)
     if (rc == KRC_OK)
         rc = offsets_mark(source, &rows.list, &error);
     if (rc == KRC_OK) {
-        failed = offsets_tell_failures(&rows);
+        failed = offsets_tell_failures(&rows) || offsets_tell_missing(options, source, &rows);
         offsets_tell_pending(rows.list);
         print_rows(options, &rows);
     }

@@ -22,6 +22,7 @@ struct planning {
     size_t kinds;
     krc_committed_list *plan;
     size_t named;
+    size_t at; /* where has_log looks first, in the source's partitions */
     int64_t now_ms;
     krc_error *error;
 };
@@ -47,12 +48,52 @@ static int choose(struct planning *planning, const char *topic, int32_t partitio
     return rc < 0 ? rc : KRC_OK;
 }
 
+static bool find_log(struct planning *planning, const char *topic, int32_t partition)
+{
+    struct krc_partition log;
+    while (krc_source_partition(planning->source, planning->at, &log)) {
+        planning->at++;
+        if (log.partition == partition && strcmp(log.topic, topic) == 0)
+            return true;
+    }
+    planning->at = 0;
+    return false;
+}
+
+/* Most often it is the one behind that which was found last. */
+static bool has_log(struct planning *planning, const char *topic, int32_t partition)
+{
+    return find_log(planning, topic, partition) || find_log(planning, topic, partition);
+}
+
+static int missing_log(struct planning *planning, const char *topic, int32_t partition)
+{
+    const struct cmd_known known = offsets_logs(planning->options, planning->source);
+    char text[16];
+    snprintf(text, sizeof text, "%" PRId32, partition);
+    return cmd_missing_topic(&known, topic, text, planning->error);
+}
+
 static int choose_named(void *arg, const char *topic, int32_t partition)
 {
     struct planning *planning = arg;
     if (++planning->named > MAX_NAMED)
         return refuse(planning, topic, partition, "so many partitions cannot be meant");
+    if (planning->source != NULL && !has_log(planning, topic, partition))
+        return missing_log(planning, topic, partition);
     return choose(planning, topic, partition, -1);
+}
+
+/* Nothing is moved where something that is named is nowhere. */
+static int check_selected(struct planning *planning)
+{
+    const struct cmd_selection *selection = &planning->options->selection;
+    const struct cmd_known chosen = {.list = planning->chosen};
+    for (size_t i = 0; i < selection->count; i++)
+        if (!cmd_knows_selected(&chosen, selection, i))
+            return offsets_missing(planning->options, planning->source, planning->current.all, i,
+                                   planning->error);
+    return KRC_OK;
 }
 
 /* What is committed, what is named in full, and, of topics that are named, what has a log. */
@@ -66,12 +107,12 @@ static int choose_selected(struct planning *planning)
         rc = choose(planning, row->topic, row->partition, -1);
     if (rc == KRC_OK)
         rc = cmd_each_named(selection, choose_named, planning);
-    if (planning->source == NULL || selection->count == 0)
-        return rc;
-    for (size_t i = 0; rc == KRC_OK && krc_source_partition(planning->source, i, &log); i++)
+    bool any_log = planning->source != NULL && selection->count > 0;
+    for (size_t i = 0; any_log && rc == KRC_OK &&
+                       krc_source_partition(planning->source, i, &log); i++)
         if (cmd_selects(selection, log.topic, log.partition))
             rc = choose(planning, log.topic, log.partition, -1);
-    return rc;
+    return rc == KRC_OK ? check_selected(planning) : rc;
 }
 
 static int choose_of_file(struct planning *planning)

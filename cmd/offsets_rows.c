@@ -38,23 +38,61 @@ static int load_all(const struct offsets_options *options, krc *source, const ch
 int offsets_load(const struct offsets_options *options, krc *source, const char *group,
                  struct offsets_rows *rows, krc_error *error)
 {
-    krc_committed_list *all = krc_committed_new();
     int rc = cmd_error(error, KRC_E_NOMEM, "out of memory");
-    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new()};
-    if (all != NULL && rows->list != NULL && rows->groups != NULL)
-        rc = load_all(options, source, group, all, rows->groups, error);
-    if (all != NULL)
-        offsets_tell_left_out(all);
-    if (rc == KRC_OK)
-        rc = select_rows(options, all, rows->list, error);
-    krc_committed_free(all);
-    return rc;
+    *rows = (struct offsets_rows){krc_committed_new(), krc_groups_new(), krc_committed_new()};
+    if (rows->all != NULL && rows->list != NULL && rows->groups != NULL)
+        rc = load_all(options, source, group, rows->all, rows->groups, error);
+    if (rows->all != NULL)
+        offsets_tell_left_out(rows->all);
+    return rc == KRC_OK ? select_rows(options, rows->all, rows->list, error) : rc;
 }
 
 void offsets_free(struct offsets_rows *rows)
 {
     krc_committed_free(rows->list);
     krc_groups_free(rows->groups);
+    krc_committed_free(rows->all);
+}
+
+struct cmd_known offsets_logs(const struct offsets_options *options, const krc *source)
+{
+    return (struct cmd_known){
+        .has_no = options->has_servers ? "the cluster has no" : "the log folders have no",
+        .handle = source};
+}
+
+/* A topic that there is, of which nothing is committed, is another matter than one that there is
+ * not. */
+int offsets_missing(const struct offsets_options *options, const krc *source,
+                    const krc_committed_list *all, size_t i, krc_error *error)
+{
+    char has_no[400];
+    const char *topic = cmd_selected_topic(&options->selection, i);
+    struct cmd_known known = offsets_logs(options, source);
+    if (source != NULL && topic[0] != '^' && !cmd_knows_topic(&known, topic))
+        return cmd_missing_topic(&known, topic, NULL, error);
+    if (options->group == NULL)
+        snprintf(has_no, sizeof has_no, "no group has a committed offset of");
+    else
+        snprintf(has_no, sizeof has_no, "group \"%s\" has no committed offset of", options->group);
+    known = (struct cmd_known){.has_no = has_no, .list = all};
+    return cmd_missing_selected(&known, &options->selection, i, error);
+}
+
+bool offsets_tell_missing(const struct offsets_options *options, const krc *source,
+                          const struct offsets_rows *rows)
+{
+    const struct cmd_known selected = {.list = rows->list};
+    bool missing = false;
+    for (size_t i = 0; i < options->selection.count; i++) {
+        krc_error error;
+        if (cmd_knows_selected(&selected, &options->selection, i))
+            continue;
+        (void)offsets_missing(options, source, rows->all, i, &error);
+        (void)cmd_fail(&error);
+        missing = true;
+    }
+    return missing;
 }
 
 void offsets_tell_left_out(const krc_committed_list *list)

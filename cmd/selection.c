@@ -141,6 +141,12 @@ const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i)
     return selection->topics[i].name;
 }
 
+const char *cmd_selected_partitions(const struct cmd_selection *selection, size_t i)
+{
+    const char *own = selection->topics[i].partitions;
+    return own != NULL ? own : selection->partitions;
+}
+
 bool cmd_selects(const struct cmd_selection *selection, const char *topic, int32_t partition)
 {
     for (size_t i = 0; i < selection->count; i++)
@@ -155,7 +161,7 @@ int cmd_each_named(const struct cmd_selection *selection,
 {
     for (size_t i = 0; i < selection->count; i++) {
         const struct cmd_topic *topic = &selection->topics[i];
-        const char *list = topic->partitions != NULL ? topic->partitions : selection->partitions;
+        const char *list = cmd_selected_partitions(selection, i);
         int32_t from, to;
         while (topic->pattern == NULL && list != NULL && next_range(&list, &from, &to))
             for (int64_t partition = from; partition <= to; partition++) {

@@ -28,6 +28,9 @@ bool cmd_selects_by(const struct cmd_selection *selection, size_t i, const char 
                     int32_t partition);
 const char *cmd_selected_topic(const struct cmd_selection *selection, size_t i);
 
+/* The list of partitions that the i-th topic is selected with; NULL: all. */
+const char *cmd_selected_partitions(const struct cmd_selection *selection, size_t i);
+
 /* All of these, to be freed; NULL: out of memory. */
 const char **cmd_selected_topics(const struct cmd_selection *selection);
 

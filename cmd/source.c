@@ -9,6 +9,7 @@
 
 #include "cmd/account.h"
 #include "cmd/cmd.h"
+#include "cmd/missing.h"
 #include "cmd/times.h"
 
 const char cmd_source_help[] =
@@ -386,9 +387,7 @@ int cmd_source_check(const struct cmd_source *source, const char *command)
         krc_config_get(source->config, "log.dirs") == NULL)
         return cmd_usage("%s: where from? Name %sa log folder with -d", command,
                          only_folders ? "" : "a cluster with -b or ");
-    bool takes_all = source->any_topic || strcmp(command, "topics") == 0 ||
-                     strcmp(command, "txns") == 0;
-    if (is_cluster && source->selection.count == 0 && !takes_all)
+    if (is_cluster && source->selection.count == 0 && !source->any_topic)
         return cmd_usage("%s: which topic? Name it with -t; a leading ^ makes it a regular "
                          "expression", command);
     return CMD_DONE;
@@ -411,7 +410,7 @@ int cmd_source_check_join(const struct cmd_source *source, const char *command, 
 struct listing {
     const struct cmd_source *source;
     krc *handle;
-    const char *where; /* "the log folders have", "the cluster has" */
+    struct cmd_known known;
     size_t at;         /* where is_there looks first */
     struct krc_replay_partition *list;
     size_t count;
@@ -522,10 +521,14 @@ static bool is_there(struct listing *listing, const char *topic, int32_t number)
 static int tell_if_missing(void *arg, const char *topic, int32_t number)
 {
     struct listing *listing = arg;
+    char text[16];
+    krc_error error;
     if (is_there(listing, topic, number))
         return 0;
     listing->failed = true;
-    cmd_say("%s no partition %s-%" PRId32 "", listing->where, topic, number);
+    snprintf(text, sizeof text, "%" PRId32, number);
+    (void)cmd_missing_topic(&listing->known, topic, text, &error);
+    (void)cmd_fail(&error);
     return 1;
 }
 
@@ -535,14 +538,16 @@ static bool may_come(const struct listing *listing, size_t i)
     return listing->source->follows && cmd_selected_topic(&listing->source->selection, i)[0] == '^';
 }
 
-static void tell_missing_topic(struct listing *listing, size_t i)
+static void tell_missing(struct listing *listing, size_t i)
 {
-    const char *topic = cmd_selected_topic(&listing->source->selection, i);
+    const struct cmd_selection *selection = &listing->source->selection;
+    bool may_be_internal =
+        cmd_selected_topic(selection, i)[0] == '^' && cmd_source_is_cluster(listing->source);
+    krc_error error;
     listing->failed = true;
-    cmd_say("%s no such partition of topic %s%s", listing->where, topic,
-            topic[0] == '^' && cmd_source_is_cluster(listing->source)
-                ? " (internal ones match with -X exclude.internal.topics=false)"
-                : "");
+    (void)cmd_missing_selected(&listing->known, selection, i, &error);
+    cmd_say("%s%s", error.message, !may_be_internal ? "" :
+            " (internal ones match with -X exclude.internal.topics=false)");
 }
 
 /* Counts what is selected.  What is asked for and is nowhere does not keep the others from being
@@ -563,7 +568,7 @@ static int count_wanted(struct listing *listing, size_t *count, krc_error *error
     }
     for (size_t i = 0; i < selection->count; i++)
         if (!found[i] && !may_come(listing, i))
-            tell_missing_topic(listing, i);
+            tell_missing(listing, i);
     free(found);
     if (!listing->failed)
         cmd_each_named(selection, tell_if_missing, listing);
@@ -593,24 +598,49 @@ static int load_topics(const struct cmd_source *source, krc *handle, krc_error *
     return rc;
 }
 
+/* Which topics a cluster has is asked where one is missing: that is the end, and one may be meant
+ * that is called much the same. */
+static int name_missing(const struct listing *listing, krc_error *error)
+{
+    const struct cmd_selection *selection = &listing->source->selection;
+    krc_error without;
+    int rc = krc_load_topics(listing->handle, NULL, 0, &without);
+    cmd_tell_notes(listing->handle, true); /* that it was asked for again and again */
+    if (rc < 0)
+        return KRC_E_NOT_FOUND;
+    for (size_t i = 0; i < selection->count; i++) {
+        const char *topic = cmd_selected_topic(selection, i);
+        if (topic[0] != '^' && !cmd_knows_topic(&listing->known, topic))
+            return cmd_missing_topic(&listing->known, topic, NULL, error);
+    }
+    return KRC_E_NOT_FOUND;
+}
+
 static int load(struct listing *listing, size_t *count, krc_error *error)
 {
     const struct cmd_source *source = listing->source;
     *count = 0;
-    listing->where = cmd_source_is_cluster(source) ? "the cluster has" : "the log folders have";
+    listing->known = (struct cmd_known){
+        .has_no = cmd_source_is_cluster(source) ? "the cluster has no" : "the log folders have no",
+        .handle = listing->handle};
     int rc = load_topics(source, listing->handle, error);
+    if (rc == KRC_E_NOT_FOUND && cmd_source_is_cluster(source))
+        return name_missing(listing, error);
     return rc == KRC_OK ? count_wanted(listing, count, error) : rc;
 }
 
 static int refuse_none(const struct listing *listing, size_t count, krc_error *error)
 {
     const struct cmd_source *source = listing->source;
-    bool may_wait = source->follows && cmd_selects_more(&source->selection);
-    if (count > 0 || listing->failed || may_wait)
+    const struct cmd_selection *selection = &source->selection;
+    bool may_wait = source->follows && cmd_selects_more(selection);
+    bool may_be_empty = source->may_be_empty && cmd_source_is_cluster(source) &&
+                        selection->count == 0 && selection->partitions == NULL;
+    if (count > 0 || listing->failed || may_wait || may_be_empty)
         return KRC_OK;
     return cmd_error(error, KRC_E_NOT_FOUND,
-                     "%s no such partition (topics named __* are read only where -t names them)",
-                     listing->where);
+                     "%s such partition (topics named __* are read only where -t names them)",
+                     listing->known.has_no);
 }
 
 int cmd_source_load(const struct cmd_source *source, krc *handle, size_t *count, bool *failed,

@@ -19,6 +19,7 @@ struct cmd_source {
     bool has_log_dir, has_servers;
     bool follows;      /* a cluster, behind its present end */
     bool any_topic;    /* none has to be named */
+    bool may_be_empty; /* a cluster without topics is listed, too */
     bool quiet;        /* neither notes nor the account as a table */
     bool chatty;       /* where each partition ends, too */
     bool account_json; /* the account as the last line of stderr */

@@ -314,6 +314,7 @@ int cmd_topics(int argc, char **argv)
     static char name[] = "krc topics"; /* before what getopt has to say */
     struct listing l = {0};
     int option, status = cmd_source_init(&l.source);
+    l.source.any_topic = l.source.may_be_empty = true;
     argv[0] = name;
     while (status == CMD_DONE && !l.source.finished &&
            (option = getopt_long(argc, argv, CMD_SOURCE_LETTERS "Jh", long_options, NULL)) != -1)

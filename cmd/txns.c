@@ -265,6 +265,7 @@ int cmd_txns(int argc, char **argv)
     static char name[] = "krc txns"; /* before what getopt has to say */
     struct txns t = {0};
     int option, status = cmd_source_init(&t.source);
+    t.source.any_topic = t.source.may_be_empty = true;
     argv[0] = name;
     while (status == CMD_DONE && !t.source.finished &&
            (option = getopt_long(argc, argv, CMD_SOURCE_LETTERS "Jh", long_options, NULL)) != -1)

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "consumer/config.h"
 
 /* As of Kafka 4.3: ConsumerConfig, ProducerConfig, AdminClientConfig and what these share, those
@@ -83,57 +84,18 @@ const struct krc_foreign *krc_find_foreign(const char *name)
 
 /* ---- The nearest name ---------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein's distance: how many letters to insert, remove or exchange; none where `b`, of `len`
- * bytes, begins with all of `a`. */
-static size_t distance(const char *a, const char *b, size_t len)
-{
-    size_t row[64];
-    if (strlen(a) <= len && memcmp(a, b, strlen(a)) == 0)
-        return 0;
-    len = least(len, 63);
-    for (size_t j = 0; j <= len; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i + 1;
-        for (size_t j = 0; j < len; j++) {
-            size_t exchanged = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            row[j + 1] = least(exchanged, least(row[j], row[j + 1]) + 1);
-        }
-    }
-    return row[len];
-}
-
-struct nearest {
-    const char *to, *name;
-    size_t len, distance;
-};
-
-static void consider(struct nearest *nearest, const char *name, size_t len)
-{
-    size_t d = distance(nearest->to, name, len);
-    if (d < nearest->distance)
-        *nearest = (struct nearest){nearest->to, name, len, d};
-}
-
 /* krc's own are preferred to others that are as near. */
-static struct nearest find_nearest(const char *to)
+static struct krc_nearest find_nearest(const char *to)
 {
-    struct nearest nearest = {.to = to, .distance = SIZE_MAX};
+    struct krc_nearest nearest = krc_nearest(to);
     struct krc_property property;
     for (size_t i = 0; krc_config_property(i, &property); i++)
-        consider(&nearest, property.name, strlen(property.name));
+        krc_nearest_consider(&nearest, property.name, strlen(property.name));
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         size_t len = 0;
         for (const char *at = foreign[i].names; at = next_name(at, &len), len > 0;)
             if (at[len - 1] != '.')
-                consider(&nearest, at, len);
+                krc_nearest_consider(&nearest, at, len);
     }
     return nearest;
 }
@@ -144,7 +106,7 @@ static int refuse_unknown(const char *name, krc_error *error)
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_")] != '\0')
         return krc_fail(error, KRC_E_INVALID, "this is no name of a property (a value that goes on "
                         "in the next line has a backslash at the end of its own)");
-    struct nearest nearest = find_nearest(name);
+    struct krc_nearest nearest = find_nearest(name);
     return krc_fail(error, KRC_E_INVALID, "there is no property \"%s\"; the nearest is %.*s", name,
                     (int)nearest.len, nearest.name);
 }

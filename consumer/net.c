@@ -198,7 +198,8 @@ static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_erro
     case KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION:
         if (answers < KRC_TOPIC_TRIES)
             return KRC_OK;
-        return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic %s", topic->name);
+        return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic \"%s\"",
+                        topic->name);
     case KRC_KAFKA_INVALID_TOPIC_EXCEPTION:
         return krc_fail(error, KRC_E_NOT_FOUND, "\"%s\" is not a valid topic name, "
                         "the cluster answers", topic->name);

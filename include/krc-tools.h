@@ -12,6 +12,7 @@
 
 /* How names are judged and foreign text is shown, the same as in the library. */
 #include "base/names.h"
+#include "base/nearest.h"
 #include "base/pattern.h"
 #include "base/printable.h"
 

@@ -9,6 +9,10 @@
  *
  * "hostile pending": t alone, and a newer commit of it in a transaction that nobody ends.
  *
+ * "hostile empty": no topic.
+ *
+ * "hostile orders": t, orders and orders-eu, of which g has committed t alone.
+ *
  * "hostile Fetch", or another API: t alone; it falls asleep instead of answering that, and then
  * prints "asleep".
  *
@@ -176,10 +180,15 @@ START_TEST(serve_for_ever)
 {
     world_open();
     group_open(true);
-    add_topic("t", 1);
+    if (strcmp(mode, "empty") != 0)
+        add_topic("t", 1);
     if (strcmp(mode, "names") == 0) {
         add_topic("../../victim", 1);
         add_topic("u", 2);
+    } else if (strcmp(mode, "orders") == 0) {
+        add_topic("orders", 1);
+        add_topic("orders-eu", 1);
+        world.topics[1].partitions[0].committed = world.topics[2].partitions[0].committed = -1;
     } else if (strcmp(mode, "pending") == 0) {
         world.topics[0].partitions[0].is_pending = true;
     } else if (strcmp(mode, "texts") == 0) {

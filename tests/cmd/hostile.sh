@@ -147,6 +147,35 @@ same 'lag -J' 'null beyond the end' "$(jq -r '"\(.lag) \(.range)"' "$dir/out")"
 expect 0 't,0,10070' 'krc: group default: t-0: offset 10070 is beyond the end of the log, 5' \
     offsets export --store "$dir/beyond.db" -b "$b" -g default
 
+# ---- no topics, and those that are not there
+serve empty
+expect 0 'TOPIC PARTITION LEADER PREFERRED REPLICAS IN-SYNC ELIGIBLE RACK LOG-START LAST-STABLE HIGH-WATERMARK LOG-END' \
+    '' topics -b "$b"
+expect 0 '' '' topics -J -b "$b"
+run 0 txns -b "$b"
+serve orders
+for command in 'read -e' topics txns 'offsets list' 'offsets lag -g g' 'offsets export -g g' \
+    'offsets reset -g g --to-latest' "replay --to $dir/none"; do
+    missing() { # missing MESSAGE ARGUMENTS...
+        message=$1
+        shift
+        run 1 $command -b "$b" "$@"
+        same "$command $*" "krc: the cluster has no $message" "$(cat "$dir/err")"
+    }
+    missing 'topic "odrers"; the nearest is "orders"' -t odrers
+    missing 'topic "nope"' -t t -t nope
+    case $command in offsets*) continue ;; esac
+    missing 'topics that match "^nope" (internal ones match with -X exclude.internal.topics=false)' \
+        -t '^nope'
+    missing 'partition 1,7 of topic "t"; there is partition 0' -t t -p 1,7
+done
+for command in list lag export; do
+    run 1 offsets $command -b "$b" -g g -t orders -t t -t '^o'
+    same "what $command misses" 'krc: group "g" has no committed offset of topic "orders"
+krc: group "g" has no committed offset of topics that match "^o"' "$(cat "$dir/err")"
+    same "what $command has" 1 "$(grep -c '^g *t \|^t,0,3' "$dir/out")"
+done
+
 # ---- many partitions, half of them without a leader
 serve many
 for json in '' -J; do

@@ -53,6 +53,8 @@ want() {
     "$KRC" read -q -d "$1" -t txns -p "$2" -o "$3" -c 1 -f '%o %s\n'
 }
 
+expect 1 '' 'krc: group "billing" has no committed offset of topic "txn"; the nearest is "txns"' \
+    -d "$LOGS" -g billing $to -t txns -t txn
 expect 1 '' 'krc: nothing to migrate: group "none" has no committed offset of such partitions' \
     -d "$LOGS" -g none $to
 expect 0 "$title

@@ -321,7 +321,7 @@ for text in -9999d 2000-01-01; do
     expect 0 "$plan
 default txns 0 - 0" "$dry" reset --store "$db" -t txns:0 --to-datetime $text -d "$LOGS"
 done
-expect 1 '' 'krc: the log folders have no partition txns-9' \
+expect 1 '' 'krc: the log folders have no partition 9 of topic "txns"; there are partitions 0 to 1' \
     reset --store "$db" -t txns:9 --to-latest -d "$LOGS"
 
 # acted on: several at once, and what the store then says

@@ -374,10 +374,24 @@ expect 2 '' "krc: read: -o stored needs an offset store: name it with --store$mo
 expect 2 '' "krc: read: a group's offsets lie in an offset store: name it with --store$more" \
     read -d "$LOGS" -g g
 expect 2 '' "krc read: unrecognized option '--nope'" read --nope
-expect 1 '' 'krc: the log folders have no such partition of topic nope' read -q -d "$LOGS" -t nope
-expect 1 '0' 'krc: the log folders have no such partition of topic nope' \
+for command in read topics txns verify "offsets list" "replay --to $dir/none"; do
+    missing() { # missing MESSAGE ARGUMENTS...
+        message=$1
+        shift
+        run 1 $command -d "$LOGS" "$@"
+        same "$command $*" "krc: the log folders have no $message" "$(cat "$dir/err")"
+    }
+    missing 'topic "nope"' -t nope
+    missing 'topic "txn"; the nearest is "txns"' -t txn -p 0
+    missing 'topic "codec-noen"; the nearest is "codec-none"' -t codec-noen
+    [ "$command" = 'offsets list' ] && continue
+    missing 'topics that match "^nope"' -t '^nope'
+    missing 'partition 7-9 of topics that match "^txns"' -t '^txns' -p 7-9
+    missing 'partition 7-9 of topic "txns"; there are partitions 0 to 1' -t txns:7-9
+done
+expect 1 '0' 'krc: the log folders have no topic "nope"' \
     read -q -d "$LOGS" -t never -t nope -t codec-none -c 1 -f '%o'
-expect 1 '' 'krc: the log folders have no partition never-5' read -q -d "$LOGS" -t never:0,5
+expect 1 '' 'krc: the log folders have no partition 5 of topic "never"; there is partition 0' read -q -d "$LOGS" -t never:0,5
 expect 1 '' 'krc: the log folders have no such partition (topics named __* are read only where -t names them)' \
     read -q -d "$LOGS/__consumer_offsets-1"
 expect 0 '' '' read -q -d "$LOGS" -t never --timeout-ms 0

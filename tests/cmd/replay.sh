@@ -332,6 +332,6 @@ member 'a member of a group is one job, which the group may end and begin: neith
 same 'nothing was made' '' "$(ls "$dir" | grep -e '^no' -e '^other')"
 expect 2 '' "krc: replay: where from? Name a cluster with -b or a log folder with -d$more" replay --to "$to"
 expect 2 '' "krc replay: unrecognized option '--nope'" replay --nope
-expect 1 '' 'krc: the log folders have no such partition of topic nope' \
+expect 1 '' 'krc: the log folders have no topic "nope"' \
     replay -q -d "$LOGS" -t nope --to "$dir/new"
 run 0 replay --help
