@@ -167,6 +167,23 @@ rm "$dir/hwm/replication-offset-checkpoint"
 expect 1 '' 'krc: trimmed-0: no high watermark is checkpointed for it (replication-offset-checkpoint beside DIR/hwm/trimmed-0): choose another --until' \
     read -q -d "$dir/hwm" -t trimmed --until hwm
 
+# ---- segments are missing: no record is delivered that was not, and none is gone uncounted
+"$KRC" read -q -d "$LOGS" -t txns-segments -f '%o\n' | sort >"$dir/whole"
+for log in "$LOGS"/txns-segments-0/*.log; do
+    base=$(basename "$log" .log)
+    [ "$base" -gt 0 ] && [ "$base" -lt 894 ] || continue
+    mkdir -p "$dir/holes"
+    cp -r "$LOGS/txns-segments-0" "$dir/holes"
+    rm "$dir/holes/txns-segments-0/$base".*
+    run 3 read -q -d "$dir/holes" -f '%o\n' --account json
+    sort -o "$dir/out" "$dir/out"
+    same "without $base, more" '' "$(comm -13 "$dir/whole" "$dir/out")"
+    gone=$(comm -23 "$dir/whole" "$dir/out" | wc -l)
+    same "without $base, less" true "$(tail -n 1 "$dir/err" | jq --argjson gone "$gone" \
+        '.partitions[0] | .to == 980 and $gone > .skipped and $gone <= .lost + .skipped')"
+    rm -r "$dir/holes"
+done
+
 # ---- accounts
 run 0 read -d "$LOGS" -f '' --account json
 same 'txns-open' '0 136 78 48 10 0 0 0 63' "$(account txns-open 0)"
