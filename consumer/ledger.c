@@ -103,6 +103,13 @@ int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const ch
     return 1;
 }
 
+void krc_ledger_move(struct krc_ledger *ledger, struct krc_start *start)
+{
+    ledger->topic_id = ledger->place->topic_id;
+    ledger->epochs = (struct krc_epochs){0};
+    *start = (struct krc_start){.found = start->found, .offset = start->offset, .epoch = -1};
+}
+
 /* ---- What is to be stored ------------------------------------------------------------------ */
 
 void krc_ledger_reset(struct krc_ledger *ledger, const struct krc_event *event,

@@ -29,6 +29,9 @@ void krc_ledger_free(struct krc_ledger *ledger);
 int krc_ledger_load(struct krc_ledger *ledger, struct krc_store *store, const char *group,
                     bool follows, struct krc_start *start, krc_error *error) KRC_MUST_USE;
 
+/* The topic has moved to this cluster, where it has another id and other leader epochs. */
+void krc_ledger_move(struct krc_ledger *ledger, struct krc_start *start);
+
 /* Whether a topic that was deleted and made again under the same name would not be told from what
  * `start` speaks of, for want of topic ids. */
 bool krc_ledger_unprotected(const struct krc_ledger *ledger, const struct krc_start *start);

@@ -1,8 +1,9 @@
 #include "replay/committer.h"
 
-void krc_committer_init(struct krc_committer *c, struct krc_store *store, const char *group)
+void krc_committer_init(struct krc_committer *c, struct krc_store *store, const char *group,
+                        const struct krc_new_cluster *cluster)
 {
-    *c = (struct krc_committer){.store = store, .group = group};
+    *c = (struct krc_committer){.store = store, .group = group, .cluster = *cluster};
     c->last = &c->first;
     pthread_mutex_init(&c->mutex, NULL);
     pthread_cond_init(&c->changed, NULL);
@@ -25,18 +26,34 @@ static int put(struct krc_committer *c, const struct krc_commit *commit, krc_err
     return krc_store_put_sink(c->store, place->topic, place->partition, &commit->sink, error);
 }
 
+static int put_cluster(struct krc_committer *c, krc_error *error)
+{
+    if (c->cluster.id[0] == '\0')
+        return KRC_OK;
+    KRC_TRY(krc_store_set_setting(c->store, KRC_CLUSTER_SETTING, c->cluster.id, error));
+    return c->cluster.moved ? krc_store_move(c->store, c->group, c->cluster.id, error) : KRC_OK;
+}
+
+/* `first`: NULL to put the cluster alone. */
 static int put_all(struct krc_committer *c, const struct krc_commit *first, krc_error *error)
 {
-    if (!first->in_transaction)
+    if (first == NULL || !first->in_transaction)
         KRC_TRY(krc_store_begin(c->store, error));
-    int rc = KRC_OK;
+    int rc = put_cluster(c, error);
     for (const struct krc_commit *commit = first; rc >= 0 && commit != NULL; commit = commit->next)
         rc = put(c, commit, error);
     if (rc >= 0)
         rc = krc_store_commit(c->store, error);
     if (rc < 0)
         krc_store_rollback(c->store);
+    else
+        c->cluster.id[0] = '\0';
     return rc;
+}
+
+int krc_committer_settle(struct krc_committer *c, krc_error *error)
+{
+    return c->cluster.id[0] == '\0' ? KRC_OK : put_all(c, NULL, error);
 }
 
 /* Takes all that waits, commits it without the lock, and tells those who wait. */

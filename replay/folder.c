@@ -14,11 +14,38 @@
 
 /* ---- The lock ------------------------------------------------------------------------------ */
 
+/* Symbolic links are followed, as SQLite does; one that leads nowhere gets an empty file to lead
+ * to, as a file that is not there yet is made.  To be freed. */
+static char *real_path(const char *path)
+{
+    char *real = realpath(path, NULL);
+    int fd = real == NULL && errno == ENOENT ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644) : -1;
+    if (fd < 0)
+        return real;
+    close(fd);
+    return realpath(path, NULL);
+}
+
+/* A SQLite file's lies beside the file itself, whatever names lead to it. */
+static int name_lock(const struct krc_target *t, char *path, size_t size, krc_error *error)
+{
+    if (!t->is_sqlite) {
+        snprintf(path, size, "%s/krc.lock", t->path);
+        return KRC_OK;
+    }
+    char *real = real_path(t->path);
+    if (real == NULL)
+        return krc_fail_errno(error, "cannot open %s", t->path);
+    snprintf(path, size, "%s-lock", real);
+    free(real);
+    return KRC_OK;
+}
+
 /* The lock is the kernel's and dies with its process; the number in the file names the owner. */
 static int take_lock(struct krc_target *t, krc_error *error)
 {
     char path[4300], text[32] = "";
-    snprintf(path, sizeof path, t->is_sqlite ? "%s-lock" : "%s/krc.lock", t->path);
+    KRC_TRY(name_lock(t, path, sizeof path, error));
     t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (t->lock < 0)
         return krc_fail_errno(error, "cannot open %s", path);
@@ -168,41 +195,42 @@ static void describe_run(const struct krc_target *t, const char *cluster_id,
         snprintf(settings[5].value + 2 * i, 3, "%02x", delimiter.data[i]);
     settings[6] = (struct setting){.name = "group.id", .advice = "--group"};
     snprintf(settings[6].value, sizeof settings[6].value, "%s", krc_store_group(t->config));
-    settings[7] = (struct setting){.name = "cluster.id", .advice = "the source"};
+    settings[7] = (struct setting){.name = KRC_CLUSTER_SETTING, .advice = "the source"};
     snprintf(settings[7].value, sizeof settings[7].value, "%s", cluster_id);
     settings[8] = (struct setting){.name = "join", .advice = "--join", .once = "no"};
     snprintf(settings[8].value, sizeof settings[8].value, o->join ? "yes" : "no");
 }
 
-/* The user says that the topics moved there. */
-static int move(const struct krc_target *t, const struct setting *cluster, krc_error *error)
+static int refuse_other(const struct krc_target *t, const struct setting *now, const char *then,
+                        const char *more, krc_error *error)
 {
-    KRC_TRY(krc_store_begin(t->db, error));
-    int rc = krc_store_set_setting(t->db, cluster->name, cluster->value, error);
-    if (rc >= 0)
-        rc = krc_store_move(t->db, krc_store_group(t->config), cluster->value, error);
-    if (rc >= 0)
-        rc = krc_store_commit(t->db, error);
-    if (rc < 0)
-        krc_store_rollback(t->db);
-    return rc;
-}
-
-static int compare(const struct krc_target *t, const struct setting *now, const char *then,
-                   krc_error *error)
-{
-    bool is_cluster = strcmp(now->name, "cluster.id") == 0;
-    bool unknown = is_cluster && (now->value[0] == '\0' || then[0] == '\0');
-    if (unknown || strcmp(then, now->value) == 0)
-        return KRC_OK;
-    if (is_cluster && t->config->moved_cluster)
-        return move(t, now, error);
     return krc_fail(error, KRC_E_MISMATCH,
                     "%s was begun with %s \"%s\", and this run has \"%s\": change %s, or use "
-                    "another target%s",
-                    t->path, now->name, then, now->value, now->advice,
-                    is_cluster ? "; if the topics moved there with their offsets, --moved-cluster"
-                               : "");
+                    "another target%s", t->path, now->name, then, now->value, now->advice, more);
+}
+
+/* An output that was begun without knowing the cluster goes on where topic ids prove that this is
+ * it; nothing else does: another topic of the same name may have the same offsets. */
+static int compare_cluster(struct krc_target *t, const struct setting *now, const char *then,
+                           const struct krc_cluster_here *here, krc_error *error)
+{
+    if (now->value[0] == '\0' || strcmp(then, now->value) == 0)
+        return KRC_OK;
+    snprintf(t->cluster.id, sizeof t->cluster.id, "%s", now->value);
+    int rc = then[0] == '\0' ? krc_compare_topic_ids(t->db, krc_store_group(t->config), here, true,
+                                                     error)
+                             : refuse_other(t, now, then, "; if the topics moved there with their "
+                                            "offsets, --moved-cluster", error);
+    t->cluster.moved = rc == KRC_E_MISMATCH && t->config->moved_cluster;
+    return t->cluster.moved ? KRC_OK : rc;
+}
+
+static int compare(struct krc_target *t, const struct setting *now, const char *then,
+                   const struct krc_cluster_here *here, krc_error *error)
+{
+    if (strcmp(now->name, KRC_CLUSTER_SETTING) == 0)
+        return compare_cluster(t, now, then, here, error);
+    return strcmp(then, now->value) == 0 ? KRC_OK : refuse_other(t, now, then, "", error);
 }
 
 static int stop_at_first(void *arg, const char *group, const char *topic, int32_t partition,
@@ -227,12 +255,12 @@ static int write_settings(const struct krc_target *t, const struct setting setti
     return krc_store_commit(t->db, error);
 }
 
-static int begin_or_compare(const struct krc_target *t, const char *cluster_id,
+static int begin_or_compare(struct krc_target *t, const struct krc_cluster_here *here,
                             krc_error *error)
 {
     struct setting settings[SETTING_COUNT];
     const char *then;
-    describe_run(t, cluster_id, settings);
+    describe_run(t, here->id, settings);
     int rc = krc_store_get_setting(t->db, settings[0].name, &then, error);
     KRC_TRY(rc);
     if (rc == 0) {
@@ -249,7 +277,7 @@ static int begin_or_compare(const struct krc_target *t, const char *cluster_id,
         KRC_TRY(rc);
         if (rc == 0)
             then = settings[i].once != NULL ? settings[i].once : "";
-        KRC_TRY(compare(t, &settings[i], then, error));
+        KRC_TRY(compare(t, &settings[i], then, here, error));
     }
     return KRC_OK;
 }
@@ -337,7 +365,7 @@ int krc_target_clean(struct krc_target *t, const struct krc_place *place, krc_er
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 int krc_target_open(struct krc_target *t, const krc_config *config,
-                    const krc_replay_options *options, const char *cluster_id,
+                    const krc_replay_options *options, const struct krc_cluster_here *here,
                     krc_error *error)
 {
     static const char prefix[] = "sqlite:";
@@ -367,7 +395,7 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (rc >= 0)
         rc = krc_store_open_until(&t->db, t->store, KRC_STORE_CREATE, &config->interrupt, error);
     if (rc >= 0)
-        rc = begin_or_compare(t, cluster_id, error);
+        rc = begin_or_compare(t, here, error);
     if (rc >= 0 && !t->is_sqlite)
         rc = clean_all(t, error);
     if (rc < 0)

@@ -5,6 +5,8 @@
 #ifndef KRC_REPLAY_FOLDER_H
 #define KRC_REPLAY_FOLDER_H
 
+#include "consumer/cluster_check.h"
+#include "replay/committer.h"
 #include "replay/sink.h"
 
 struct krc_target {
@@ -16,16 +18,16 @@ struct krc_target {
     int folder;       /* -1 for SQLite */
     int lock;
     struct krc_store *db;
+    struct krc_new_cluster cluster; /* to be stored with the first commit */
     const struct krc_place *only; /* what is cleaned of output; NULL: all */
 };
 
 /*
  * Makes the folder where there is none, takes the lock, opens the store, compares how it was begun
- * with this run, and removes output that no commit speaks of.  `cluster_id` is the source's, ""
- * where it is not known.
+ * with this run, and removes output that no commit speaks of.
  */
 int krc_target_open(struct krc_target *target, const krc_config *config,
-                    const krc_replay_options *options, const char *cluster_id,
+                    const krc_replay_options *options, const struct krc_cluster_here *here,
                     krc_error *error) KRC_MUST_USE;
 /* Removes files of a partition that no commit speaks of; none of them may be open. */
 int krc_target_clean(struct krc_target *target, const struct krc_place *place,

@@ -280,6 +280,8 @@ static int load(struct krc_replay_part *part, struct krc_start *start, struct kr
     int has_offset = krc_ledger_load(&part->ledger, store, krc_store_group(part->run->config), true,
                                      start, error);
     KRC_TRY(has_offset);
+    if (part->run->target.cluster.moved)
+        krc_ledger_move(&part->ledger, start);
     int has_sink = krc_store_load_sink(store, place->topic, place->partition, sink, error);
     KRC_TRY(has_sink);
     if (has_offset != has_sink)

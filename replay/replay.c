@@ -244,11 +244,38 @@ static const char *cluster_id(const struct krc_replay_run *run)
     return "";
 }
 
+static bool find_topic_id(const void *source, const char *topic, int32_t partition,
+                          struct krc_uuid *id)
+{
+    const struct krc_replay_run *run = source;
+    if (run->net != NULL) {
+        const struct krc_topic *found = krc_topic_having(&run->net->cluster, topic, partition);
+        *id = found == NULL ? (struct krc_uuid){{0}} : found->id;
+        return found != NULL;
+    }
+    const struct krc_log_place *place = krc_log_places_get(&run->places, topic, partition);
+    *id = place == NULL ? (struct krc_uuid){{0}} : place->topic_id;
+    return place != NULL;
+}
+
+static int open_target(struct krc_replay_run *run, krc_error *error)
+{
+    struct krc_cluster_here here = {.id = cluster_id(run),
+                                    .moved = run->config->moved_cluster,
+                                    .topic_id = find_topic_id,
+                                    .source = run};
+    KRC_TRY(krc_target_open(&run->target, run->config, run->options, &here, error));
+    if (here.id[0] == '\0')
+        krc_replay_note(run, "", "the logs do not say which cluster they are of (there is no "
+                                 "cluster.id in a meta.properties): whether later runs read the "
+                                 "same one is known by topic ids alone");
+    return KRC_OK;
+}
+
 static int prepare(struct krc_replay_run *run, krc_error *error)
 {
     const krc_config *config = run->config;
     struct krc_target *target = &run->target;
-    KRC_TRY(krc_target_open(target, config, run->options, cluster_id(run), error));
     int64_t interval = config->commit_interval_bytes, rotate = run->options->rotate_bytes;
     run->sinks = (struct krc_sink_run){
         .options = run->options,
@@ -267,6 +294,9 @@ static int prepare(struct krc_replay_run *run, krc_error *error)
         KRC_TRY(krc_insert_open(&run->sinks.insert, target->db, error));
     if (!run->options->join)
         return KRC_OK;
+    /* what the group has to confirm yet is asked for by the ids of topics, and now */
+    KRC_TRY(krc_committer_settle(&run->committer, error));
+    target->cluster.moved = false;
     KRC_TRY(krc_replay_prepare_member(run, error));
     return krc_replay_recover(run, error);
 }
@@ -308,21 +338,27 @@ static int find_source(struct krc_replay_run *run, krc_error *error)
     return KRC_OK;
 }
 
+static int prepare_and_work(struct krc_replay_run *run, krc_error *error)
+{
+    KRC_TRY(prepare(run, error));
+    int rc = run->options->recover ? KRC_OK : work_together(run, error);
+    if (rc >= 0 && run->rc < 0 && error != NULL)
+        *error = run->error;
+    if (rc >= 0)
+        rc = run->rc;
+    if (rc >= 0)
+        rc = krc_committer_settle(&run->committer, error);
+    return rc < 0 ? rc : krc_target_checkpoint(&run->target, error);
+}
+
 static int run_all(struct krc_replay_run *run, krc_error *error)
 {
     raise_descriptor_limit();
-    int rc = prepare(run, error);
-    if (rc >= 0) {
-        krc_committer_init(&run->committer, run->target.db, krc_store_group(run->config));
-        rc = run->options->recover ? KRC_OK : work_together(run, error);
-        krc_committer_free(&run->committer);
-        if (rc >= 0 && run->rc < 0 && error != NULL)
-            *error = run->error;
-        if (rc >= 0)
-            rc = run->rc;
-        if (rc >= 0)
-            rc = krc_target_checkpoint(&run->target, error);
-    }
+    KRC_TRY(open_target(run, error));
+    krc_committer_init(&run->committer, run->target.db, krc_store_group(run->config),
+                       &run->target.cluster);
+    int rc = prepare_and_work(run, error);
+    krc_committer_free(&run->committer);
     krc_insert_close(run->sinks.insert);
     krc_target_close(&run->target);
     return rc;

@@ -182,3 +182,67 @@ printf 'txns,7,5\n' >"$dir/none.csv"
 run 0 offsets import --store "$dir/none7.db" -g one "$dir/none.csv"
 same 'a partition that is not there' 3 "$(migrate --store "$dir/none7.db" -g one --to-log-dir "$b" \
     --to-store "$dir/none-b.db" --same-offsets --execute)"
+
+# ---- a store of before there was a table of clusters
+cp "$dir/ma.db" "$dir/v1.db"
+sqlite3 "$dir/v1.db" 'DROP TABLE clusters; DROP TABLE epochs; PRAGMA user_version = 1'
+differ() {
+    echo "krc: which cluster the offsets of group \"$1\" were read from is not known, and $2 those of \
+cluster \"$3\": use another store, group or target; if the topics moved here with their offsets, or \
+it is the same cluster, say so (--moved-cluster, offset.store.moved.cluster=true)"
+}
+reset='; if all topics were recreated, reset the group'
+expect 1 '' "$(differ one 'all topic ids differ from' BBB)$reset" \
+    read -q -d "$b" -t txns --store "$dir/v1.db" -g one -f ''
+sql "$dir/v1.db" "$rows LIMIT 2" 'txns|0|189|1|43
+txns|1|212|1|43'
+expect 0 '' '' read -q -d "$a" -t txns --store "$dir/v1.db" -g one -f ''
+
+# ---- replay: an output that was begun without knowing the cluster
+replay() {
+    folder=$1
+    shift
+    "$KRC" replay -q -d "$folder" -t txns "$@" >"$dir/out" 2>"$dir/err" </dev/null
+    echo $?
+}
+setting="SELECT value FROM settings WHERE name = 'cluster.id'"
+"$KRC" replay -d "$dir/unknown" -t txns:0 --to "$dir/to" >"$dir/out" 2>"$dir/err"
+same 'it is said' 1 "$(grep -c 'the logs do not say which cluster they are of' "$dir/err")"
+sql "$dir/to/krc.db" "$setting" ''
+cksum "$dir"/to/*.jsonl >"$dir/sums"
+same 'no topic ids' 1 "$(replay "$a" --to "$dir/to")"
+same 'why' "$(differ default 'there are no topic ids to be compared with' AAA)" "$(cat "$dir/err")"
+same 'what was written stays' "$(cat "$dir/sums")" "$(cksum "$dir"/to/*.jsonl)"
+same 'to be gone on with blindly' 0 "$(replay "$dir/unknown" --to "$dir/to")"
+same 'as the user says' 0 "$(replay "$a" --to "$dir/to" --moved-cluster)"
+sql "$dir/to/krc.db" "$setting" AAA
+same 'from now on' 1 "$(replay "$b" --to "$dir/to")"
+
+make_cluster "$dir/ids" '' g
+rm "$dir/ids/meta.properties"
+same 'topic ids of B' 0 "$(replay "$dir/ids" --to "$dir/to2")"
+same 'in A' 1 "$(replay "$a" --to "$dir/to2")"
+same 'why' "$(differ default 'all topic ids differ from' AAA)$reset" "$(cat "$dir/err")"
+sql "$dir/to2/krc.db" "$setting" ''
+same 'in B' 0 "$(replay "$b" --to "$dir/to2")"
+sql "$dir/to2/krc.db" "$setting" BBB
+
+# ---- replay: what moves to another cluster is told to the store when it is read there
+same 'begun in A' 0 "$(replay "$a" --to "$dir/to3")"
+cp -r "$b" "$dir/short"
+for log in "$dir"/short/txns-?/*.log; do : >"$log"; done
+same 'shorter there' 1 "$(replay "$dir/short" --to "$dir/to3" --moved-cluster)"
+sql "$dir/to3/krc.db" "$setting" AAA
+sql "$dir/to3/krc.db" 'SELECT count(*) FROM clusters' 0
+sql "$dir/to3/krc.db" "$rows" 'txns|0|189|1|43
+txns|1|212|1|43'
+same 'with nothing new there' 0 "$(replay "$b" --to "$dir/to3" --moved-cluster)"
+sql "$dir/to3/krc.db" "$setting" BBB
+sql "$dir/to3/krc.db" 'SELECT * FROM clusters' 'default|BBB'
+same 'with half of it' 0 "$(replay "$a" --to "$dir/to4" --max-messages 50)"
+same 'and the rest there' 0 "$(replay "$b" --to "$dir/to4" --moved-cluster)"
+sql "$dir/to4/krc.db" "$setting" BBB
+sql "$dir/to4/krc.db" "$rows" 'txns|0|189|1|83
+txns|1|212|1|83'
+same 'no record is lost or comes twice' "$(sort "$dir"/to3/*.jsonl | cksum)" \
+    "$(sort "$dir"/to4/*.jsonl | cksum)"

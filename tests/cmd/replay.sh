@@ -264,6 +264,16 @@ flock "$to/krc.lock" "$KRC" replay -d "$LOGS" --to "$to" 2>"$dir/err"
 same 'exit status of a busy target' 1 $?
 same 'busy' "krc: process 4711 is writing to $to: wait until it has ended, or use another target" \
     "$(cat "$dir/err")"
+mkdir "$dir/links"
+ln -s links/real.db "$dir/link.db"
+ln -s link.db "$dir/link2.db"
+run 0 replay -q -d "$LOGS" -t trimmed --to "sqlite:$dir/link.db"
+same 'the lock lies beside what a link leads to' 'real.db real.db-lock' \
+    "$(cd "$dir/links" && echo * ../link*-lock | sed 's/ \.\.\/link\*-lock$//')"
+for name in link.db link2.db links/real.db links/../links/real.db; do
+    flock "$dir/links/real.db-lock" "$KRC" replay -q -d "$LOGS" --to "sqlite:$dir/$name" 2>"$dir/err"
+    same "busy by the name $name" "1 1" "$? $(grep -c 'is writing to' "$dir/err")"
+done
 mkdir "$dir/full"
 echo x >"$dir/full/x"
 expect 1 "" "krc: DIR/full holds x, but no replay was begun there (DIR/full/krc.db has none, or krc.lock is missing): use an empty folder" \

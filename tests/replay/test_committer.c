@@ -21,7 +21,7 @@ static void setup(void)
     tempdir_make();
     int rc = krc_store_open(&store, tempdir_path("krc.db"), KRC_STORE_CREATE, &error);
     ck_assert_msg(rc == KRC_OK, "%s", error.message);
-    krc_committer_init(&committer, store, "g");
+    krc_committer_init(&committer, store, "g", &(struct krc_new_cluster){.id = ""});
 }
 
 static void teardown(void)
