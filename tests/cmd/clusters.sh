@@ -4,6 +4,9 @@
 
 me=tests/cmd/clusters.sh
 . tests/cmd/common
+brokers=
+# by SIGKILL, for a test's runner hands any other on to all of its process group
+on_exit='for pid in $brokers; do { kill -9 $pid; wait $pid; } 2>/dev/null; done'
 
 # make_cluster FOLDER CLUSTER-ID LETTER: with topic ids of this letter; without one: none
 make_cluster() {
@@ -246,3 +249,30 @@ sql "$dir/to4/krc.db" "$rows" 'txns|0|189|1|83
 txns|1|212|1|83'
 same 'no record is lost or comes twice' "$(sort "$dir"/to3/*.jsonl | cksum)" \
     "$(sort "$dir"/to4/*.jsonl | cksum)"
+
+# ---- the same with brokers: a topic of 5 records in the cluster "world", of 8 in "elsewhere"
+serve() { # serve MODE: its address is then $address
+    : >"$dir/address"
+    "${HOSTILE:-build/release/tests/cmd/hostile}" "$1" >"$dir/address" &
+    brokers="$brokers $!"
+    while [ ! -s "$dir/address" ]; do sleep 0.1; done
+    address=$(cat "$dir/address")
+}
+serve alone
+x=$address
+serve elsewhere
+y=$address
+same 'X to Y' 0 "$(migrate -g g -b "$x" --to-bootstrap-server "$y" --to-store "$dir/y.db" \
+    --same-offsets --execute)"
+same 'it goes on in Y' '3 4 5 6 7 ' "$("$KRC" read -q -b "$y" -t t --store "$dir/y.db" -g g -e -f '%o ')"
+sql "$dir/y.db" 'SELECT count(*) FROM resets' 1
+sql "$dir/y.db" 'SELECT * FROM clusters' 'g|elsewhere'
+for command in 'reset -t t --to-earliest' lag 'export' "import $dir/t.csv"; do
+    printf 't,0,2\n' >"$dir/t.csv"
+    expect 1 '' "$(other g elsewhere world)" offsets $command --store "$dir/y.db" -g g -b "$x"
+done
+expect 1 '' "$(other g elsewhere world)" read -q -b "$x" -t t --store "$dir/y.db" -g g -e
+same 'within a store' 0 "$(migrate --store "$dir/y.db" -g g -b "$y" --to-bootstrap-server "$x" \
+    --to-store "$dir/y.db" --same-offsets --execute)"
+same 'beyond the end there' 'g|world 5' "$(sqlite3 -separator ' ' "$dir/y.db" \
+    "SELECT group_id || '|' || cluster_id, offset FROM clusters JOIN offsets USING (group_id)")"

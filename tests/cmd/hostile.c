@@ -19,6 +19,8 @@
  * "hostile many": t has 2,500 partitions, of which each second has a leader; of more than 1,000 at a
  * time nobody is told offsets, which are 7.
  *
+ * "hostile elsewhere": t alone, of 8 records and with another id, in another cluster.
+ *
  * "hostile texts": t alone, a group with a member, and an open transaction; racks, groups, members,
  * metadata and transactional ids are such texts.
  */
@@ -156,6 +158,8 @@ static void spoil(enum krc_api_name api, void *response)
         spoil_numbers(api, response);
     else if (strcmp(mode, "texts") == 0)
         spoil_texts(api, response);
+    else if (strcmp(mode, "elsewhere") == 0 && api == KRC_API_METADATA)
+        ((struct krc_metadata_response *)response)->cluster_id = build_text("elsewhere");
 }
 
 static void add_topic(const char *name, int32_t leader)
@@ -189,6 +193,10 @@ START_TEST(serve_for_ever)
         add_topic("orders", 1);
         add_topic("orders-eu", 1);
         world.topics[1].partitions[0].committed = world.topics[2].partitions[0].committed = -1;
+    } else if (strcmp(mode, "elsewhere") == 0) {
+        world_recreate(&world.topics[0]);
+        put_plain(&world.topics[0].partitions[0], 8);
+        world.topics[0].partitions[0].committed = 4;
     } else if (strcmp(mode, "pending") == 0) {
         world.topics[0].partitions[0].is_pending = true;
     } else if (strcmp(mode, "texts") == 0) {
