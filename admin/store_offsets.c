@@ -204,6 +204,23 @@ static int add_reset(const struct saving *s, const struct krc_committed *row, in
                                 s->error);
 }
 
+/* A reader may have gone on since the list was made: it is not moved back unseen. */
+static int check_unmoved(const struct saving *s, const struct krc_committed *row, int64_t found)
+{
+    if (s->to->before == NULL)
+        return KRC_OK;
+    const struct krc_committed *before =
+        krc_committed_find(s->to->before, row->group, row->topic, row->partition);
+    int64_t expected = before == NULL ? -1 : before->offset;
+    if (found == expected)
+        return KRC_OK;
+    return krc_fail(s->error, KRC_E_MISMATCH,
+                    "%s-%d: the committed offset of group \"%s\" in %s is %lld, and was %lld (-1: "
+                    "none) before: another process commits for this group; nothing was changed; "
+                    "stop it, and try again", row->topic, (int)row->partition, row->group,
+                    s->to->store, (long long)found, (long long)expected);
+}
+
 static int save_row(const struct saving *s, const struct krc_committed *row)
 {
     struct krc_uuid topic_id;
@@ -211,6 +228,7 @@ static int save_row(const struct saving *s, const struct krc_committed *row)
     KRC_TRY(find_topic_id(s, row, &topic_id));
     KRC_TRY(krc_store_load(s->store, row->group, row->topic, row->partition, &stored, s->error));
     int64_t from = stored.offset;
+    KRC_TRY(check_unmoved(s, row, from));
     if (from != row->offset || is_another_topic(&stored, &topic_id)) {
         stored = moved(&stored, row, &topic_id, s->to->now_ms);
         KRC_TRY(add_reset(s, row, from, stored.history));

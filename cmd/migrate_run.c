@@ -274,6 +274,8 @@ static int commit(struct migrate *m, const krc_committed_list *list)
     const struct krc_committed_place to = {.store = m->to.store,
                                            .source = m->to.handle,
                                            .replaces = stays_in_store(m),
+                                           .before = stays_in_store(m) ? m->here.list
+                                                                       : m->there.list,
                                            .reason = "migrated by the user",
                                            .now_ms = cmd_now_ms()};
     int rc = m->to.store != NULL ? krc_committed_save(list, &to, &m->error)

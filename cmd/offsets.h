@@ -85,9 +85,10 @@ int offsets_missing(const struct offsets_options *options, const krc *source,
 /* Groups of a list that are at work, whose offsets are soon others. */
 void offsets_tell_members(const krc_groups *groups, const krc_committed_list *list);
 
-/* Commits a plan there. */
+/* Commits a plan there.  `before`: what it was made from, which a store has to have still; NULL:
+ * from nothing there. */
 int offsets_save(const struct offsets_options *options, krc *source,
-                 const krc_committed_list *plan,
+                 const krc_committed_list *plan, const krc_committed_list *before,
                  const char *reason, krc_error *error) KRC_MUST_USE;
 
 /* Rows of a file in CSV or JSON that are selected. */

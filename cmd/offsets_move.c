@@ -92,7 +92,7 @@ int offsets_import(const struct offsets_options *options)
     if (rc == KRC_OK && options->dry_run)
         rc = show_import(options, source, plan, &error);
     else if (rc == KRC_OK)
-        rc = offsets_save(options, source, plan, "imported by the user", &error);
+        rc = offsets_save(options, source, plan, NULL, "imported by the user", &error);
     krc_committed_free(plan);
     cmd_close(source, false);
     return rc < 0 ? cmd_fail(&error) : cmd_flush();

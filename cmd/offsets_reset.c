@@ -282,8 +282,8 @@ static int carry_out(struct planning *planning)
         offsets_tell_unchecked();
     int rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
     if (rc == KRC_OK && options->execute)
-        return offsets_save(options, planning->source, planning->plan, "reset by the user",
-                            planning->error);
+        return offsets_save(options, planning->source, planning->plan,
+                            planning->current.list, "reset by the user", planning->error);
     if (rc == KRC_OK) {
         offsets_tell_members(planning->current.groups, planning->plan);
         cmd_say("a dry run, nothing was changed; --execute does it");

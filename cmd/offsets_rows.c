@@ -155,12 +155,16 @@ int offsets_open(const struct offsets_options *options, krc **source, krc_error 
 }
 
 int offsets_save(const struct offsets_options *options, krc *source,
-                 const krc_committed_list *plan, const char *reason, krc_error *error)
+                 const krc_committed_list *plan, const krc_committed_list *before,
+                 const char *reason, krc_error *error)
 {
     if (options->store == NULL)
         return krc_group_cluster_commit(source, plan, error);
-    const struct krc_committed_place to = {
-        .store = options->store, .source = source, .reason = reason, .now_ms = cmd_now_ms()};
+    const struct krc_committed_place to = {.store = options->store,
+                                           .source = source,
+                                           .before = before,
+                                           .reason = reason,
+                                           .now_ms = cmd_now_ms()};
     return krc_committed_save(plan, &to, error);
 }
 

@@ -185,6 +185,7 @@ struct krc_committed_place {
     const krc *source;  /* the log that the offsets are to be read in, its topics known; NULL: none
                            is at hand */
     bool replaces;      /* the groups leave the cluster that they were read from, as a whole */
+    const krc_committed_list *before; /* what the list was made from; NULL: from nothing there */
     const char *reason; /* of resets */
     int64_t now_ms;
 };
@@ -196,7 +197,7 @@ struct krc_committed_place {
  * KRC_E_STATE: the store is a sink's own, whose files would no longer fit.  KRC_E_MISMATCH: a group
  * was read from another cluster, and neither its "offset.store.moved.cluster" nor `replaces` says
  * that it moves; or `replaces` does, and some of its partitions are not in the list; or a row is of
- * another topic id.
+ * another topic id; or an offset is not the one of `before` any more.
  */
 int krc_committed_save(const krc_committed_list *list, const struct krc_committed_place *to,
                        krc_error *error) KRC_MUST_USE;

@@ -379,6 +379,43 @@ START_TEST(what_moves_leaves_a_reset)
 }
 END_TEST
 
+static krc_committed_list *list_of(const char *csv)
+{
+    krc_committed_list *list = krc_committed_new();
+    ck_assert_int_eq(krc_committed_parse(list, csv, strlen(csv), "g", &error), 0);
+    return list;
+}
+
+/* A plan that was made from offsets which are others by now. */
+START_TEST(what_has_moved_meanwhile)
+{
+    static const struct {
+        const char *before;
+        int rc;
+    } plans[] = {{"t,0,9", KRC_E_MISMATCH}, {"t,0,11", KRC_E_MISMATCH}, {"", KRC_E_MISMATCH},
+                 {"t,0,10\nt,1,4", KRC_E_MISMATCH}, {"t,0,10", KRC_OK}};
+    char folder[] = "/tmp/krc-committed-XXXXXX", path[64];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/krc.db", folder);
+    save(path, "t,0,10", "because", 500);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        krc_committed_list *plan = list_of("t,0,3\nt,1,5"), *before = list_of(plans[i].before);
+        krc_committed_list *after = krc_committed_new();
+        const struct krc_committed_place to = {.store = path, .reason = "again", .before = before};
+        ck_assert_int_eq(krc_committed_save(plan, &to, &error), plans[i].rc);
+        if (plans[i].rc < 0)
+            ck_assert_ptr_nonnull(strstr(error.message, "another process commits for this group"));
+        ck_assert_int_eq(krc_committed_load(after, NULL, path, "g", NULL, &error), 0);
+        ck_assert_int_eq(krc_committed_at(after, 0)->offset, plans[i].rc < 0 ? 10 : 3);
+        krc_committed_free(plan);
+        krc_committed_free(before);
+        krc_committed_free(after);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -386,7 +423,7 @@ int main(void)
         csv_faults_are_placed,
         json_is_read,
         fields_are_quoted_as_kafka_does, texts_of_others, csv_on_a_terminal,
-        what_moves_leaves_a_reset,
+        what_moves_leaves_a_reset, what_has_moved_meanwhile,
     };
     return run_tests("committed", tests, sizeof tests / sizeof *tests, NULL, NULL);
 }
