@@ -1,6 +1,6 @@
 /*
- * Committed offsets of a store, in and out.  Where a log is at hand, they have to be of its cluster:
- * offsets of one mean nothing in another.
+ * Committed offsets of a store, in and out.  Where a log is at hand, they have to be of its
+ * cluster: offsets of one mean nothing in another.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,8 @@ int krc_committed_load(krc_committed_list *list, krc_groups *groups, const char 
                        const char *group, const krc *source, krc_error *error)
 {
     struct loading loading = {
-        .list = list, .groups = groups, .source = source, .only_one = group != NULL, .error = error};
+        .list = list, .groups = groups, .source = source, .only_one = group != NULL,
+        .error = error};
     KRC_TRY(krc_store_open(&loading.store, store, KRC_STORE_READ_ONLY, error));
     int rc = krc_store_each(loading.store, group, load_row, &loading, error);
     krc_store_close(loading.store);
@@ -161,9 +162,9 @@ static int find_topic_id(const struct saving *s, const struct krc_committed *row
         krc_uuid_format(topic_id, given);
         krc_uuid_format(&there, found);
         return krc_fail(s->error, KRC_E_MISMATCH,
-                        "%s-%d: offset %lld is of topic id %s, and the topic here has id %s: it was "
-                        "recreated, or this is another cluster; leave the topic id out, if the "
-                        "offset holds here", row->topic, (int)row->partition,
+                        "%s-%d: offset %lld is of topic id %s, and the topic here has id %s: it "
+                        "was recreated, or this is another cluster; leave the topic id out, if "
+                        "the offset holds here", row->topic, (int)row->partition,
                         (long long)row->offset, given, found);
     }
     if (!krc_uuid_is_zero(&there))
