@@ -91,47 +91,11 @@ int64_t krc_cluster_tick(struct krc_cluster *cluster)
     next_ms = krc_sooner(next_ms, krc_calls_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_coordinators_tick(cluster));
     next_ms = krc_sooner(next_ms, krc_metadata_tick(cluster)); /* which the others may want */
+    next_ms = krc_sooner(next_ms, krc_stalls_tick(cluster));
     return krc_sooner(next_ms, next_of_conns(cluster));
 }
 
 /* ---- What is wrong -------------------------------------------------------------------------- */
-
-static void describe(const struct krc_node *node, char *text, size_t size)
-{
-    static const char *const states[] = {
-        [KRC_CONN_CLOSED] = "not connected",
-        [KRC_CONN_RESOLVING] = "its name is being looked up",
-        [KRC_CONN_CONNECTING] = "it does not take the connection",
-        [KRC_CONN_GREETING] = "it takes the connection, and does not answer",
-        [KRC_CONN_AUTHENTICATING] = "the authentication is not over",
-        [KRC_CONN_READY] = "it does not answer",
-    };
-    const struct krc_conn *conn = node->conns[KRC_FOR_QUESTIONS];
-    bool is_v6 = strchr(node->host, ':') != NULL;
-    size_t len = strlen(text);
-    const char *why = conn == NULL ? states[KRC_CONN_CLOSED] : states[conn->state];
-    if (conn != NULL && conn->state == KRC_CONN_READY && conn->in_flight == 0)
-        why = "it is connected";
-    if (conn != NULL && conn->error[0] != '\0')
-        why = conn->error;
-    if (!krc_is_address(node->host, strlen(node->host), node->port))
-        why = krc_no_address;
-    snprintf(text + len, size - len, "%s%s%s%s:%d: %s", len > 0 ? "; " : "", is_v6 ? "[" : "",
-             node->host, is_v6 ? "]" : "", (int)node->port, why);
-}
-
-void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size)
-{
-    const struct krc_nodes *nodes = &cluster->nodes;
-    text[0] = '\0';
-    for (size_t i = 0; i < nodes->count && strlen(text) + 1 < size; i++)
-        describe(nodes->list[i], text, size);
-    for (size_t i = 0; i < nodes->server_count && nodes->count == 0; i++)
-        describe(nodes->servers[i], text, size);
-    size_t len = strlen(text);
-    if (cluster->questions.pending[0] != '\0')
-        snprintf(text + len, size - len, "; %s", cluster->questions.pending);
-}
 
 void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text)
 {

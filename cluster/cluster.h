@@ -13,6 +13,7 @@
  *              leader, a coordinator                                    call.c, coordinator.c
  *   remotes    partitions being fetched                                 fetch.c, fetched.c,
  *                                                                       session.c
+ *   stalls     what keeps any of them from going on                     stalls.c
  */
 #ifndef KRC_CLUSTER_CLUSTER_H
 #define KRC_CLUSTER_CLUSTER_H
@@ -21,6 +22,7 @@
 #include "cluster/node.h"
 #include "cluster/question.h"
 #include "cluster/remote.h"
+#include "cluster/stalls.h"
 #include "cluster/topics.h"
 
 /* The properties of the same names (docs/configuration.md); times are in milliseconds. */
@@ -62,6 +64,7 @@ struct krc_cluster {
     struct krc_calls calls;
     struct krc_membership *member; /* that we want to be a member of; NULL */
     struct krc_remotes remotes;
+    struct krc_stalls stalls;
     bool told_bad_address;   /* that a broker is advertised where nothing can be */
     char cluster_id[64]; /* "": unknown */
     char text[300];          /* krc_remote_broker's */
@@ -82,8 +85,9 @@ void krc_cluster_close(struct krc_cluster *cluster);
  * clock is cluster->now_ms, set before. */
 int64_t krc_cluster_tick(struct krc_cluster *cluster);
 
-/* Why there is no answer: one sentence, with the servers and what each of them said last. */
-void krc_cluster_describe(const struct krc_cluster *cluster, char *text, size_t size);
+/* Why nothing comes: one sentence, with brokers and what each of them said last; "" where all is
+ * well. */
+void krc_cluster_describe(struct krc_cluster *cluster, char *text, size_t size);
 
 /* Says what is to be known of a topic ("": of none). */
 void krc_cluster_note(const struct krc_cluster *cluster, const char *topic, const char *text);

@@ -168,6 +168,7 @@ void krc_conn_failed(struct krc_conn *conn, bool refused, const char *format, ..
 
 void krc_conn_want(struct krc_conn *conn)
 {
+    conn->wanted_ms = now(conn);
     if (conn->state != KRC_CONN_CLOSED || now(conn) < conn->retry_at_ms)
         return;
     if (!conn->has_address) {
@@ -213,6 +214,7 @@ static void greet(struct krc_conn *conn, int16_t version)
 
 void krc_conn_connected(struct krc_conn *conn)
 {
+    conn->was_reached = true;
     greet(conn, GREETING_VERSION);
 }
 
@@ -276,7 +278,6 @@ void krc_conn_ready(struct krc_conn *conn)
 {
     conn->state = KRC_CONN_READY;
     conn->refused = conn->denied = false;
-    conn->error[0] = '\0';
 }
 
 /* ---- Requests ------------------------------------------------------------------------------- */
@@ -487,6 +488,7 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
         conn->used_at_ms = now(conn);
         conn->is_answered = true;
         conn->failures = conn->unanswered = 0;
+        conn->error[0] = '\0';
     }
     int32_t throttle_ms = throttle_of(sent, cluster->response);
     if (throttle_ms > 0)

@@ -102,8 +102,9 @@ struct krc_conn {
     bool denied;          /* and it was about who we are, or who the broker is, which... */
     bool denial_told;     /* ...krc_cluster_denied has told */
     int64_t throttled_to_ms;
-    int64_t used_at_ms;
-    char error[400];      /* of the last failure, "" for none */
+    int64_t used_at_ms, wanted_ms;
+    bool was_reached;     /* something is at that address */
+    char error[400];      /* of the last failure; "" for none since a request was answered */
 };
 
 extern const char krc_no_address[]; /* what is wrong with one that cannot be connected to */

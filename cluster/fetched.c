@@ -54,6 +54,7 @@ static void reset(struct krc_remote *r)
 static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
 {
     enum krc_verdict verdict = krc_fetch_verdict(p->error_code);
+    r->last_error = p->error_code;
     switch (verdict) {
     case KRC_DO_RESET:
         reset(r);
@@ -133,7 +134,8 @@ static enum use keep_piece(struct krc_session *session, struct krc_remote *r,
         session->undrained++;
     }
     krc_remote_ready(r);
-    if (end == r->sent_offset)
+    r->gets_older = end == r->sent_offset;
+    if (r->gets_older)
         return USELESS;
     krc_backoff_clear(&r->backoff);
     return PROGRESS;
@@ -182,6 +184,8 @@ static void prefer(struct krc_remote *r, int32_t replica)
 static enum use take_records(struct krc_session *session, struct krc_remote *r,
                          const struct krc_fetch_partition *p, struct krc_frame *frame, bool alone)
 {
+    r->last_error = 0;
+    r->gets_older = false;
     r->log_start_offset = p->log_start_offset;
     r->last_stable_offset = p->last_stable_offset;
     r->high_watermark = p->high_watermark;
@@ -327,6 +331,7 @@ static void refused(struct krc_session *session, int16_t error_code)
     bool is_gone = error_code == KRC_KAFKA_FETCH_SESSION_ID_NOT_FOUND;
     if (error_code == KRC_KAFKA_FETCH_SESSION_TOPIC_ID_ERROR)
         krc_metadata_refresh(cluster);
+    session->error_code = error_code;
     krc_session_reset(session, is_gone ? 0 : session->id);
     if (is_gone)
         krc_backoff_repeat(cluster, &session->backoff);
@@ -359,6 +364,7 @@ void krc_session_fetched(void *arg, const struct krc_answer *answer)
         refused(session, response->error_code);
         return;
     }
+    session->error_code = 0;
     go_on(session, response->session_id);
     for (size_t i = 0; i < session->count; i++) {
         if (session->members[i] == NULL)

@@ -349,6 +349,7 @@ static void take_answer(struct krc_membership *member)
     enum krc_member_state before = member->state;
     int rc = call->rc;
     call->state = KRC_CALL_IDLE;
+    member->last_error = call->error_code;
     member->event = KRC_MEMBER_EVENT_COUNT;
     member->beat_ms = member->cluster->now_ms + member->interval_ms;
     if (rc >= 0) {
@@ -469,6 +470,28 @@ int64_t krc_member_tick(struct krc_membership *member)
         return INT64_MAX;
     return member->call.state == KRC_CALL_IDLE ? krc_sooner(member->beat_ms, late_ms(member))
                                               : late_ms(member);
+}
+
+/* ---- What it waits for ------------------------------------------------------------------------ */
+
+bool krc_member_is_stalled(const struct krc_membership *member, char *why, size_t size)
+{
+    const struct krc_call *call = &member->call;
+    bool is_joining = member->state == KRC_MEMBER_JOINING || member->state == KRC_MEMBER_SYNCING;
+    *why = '\0';
+    if (is_joining && member->pattern_count > 0 && member->topic_count == 0)
+        snprintf(why, size, "no topic matches the pattern");
+    else if (is_joining && member->last_error != 0 && !member->told_waiting)
+        snprintf(why, size, "the coordinator answers %s to %s (%s)",
+                 krc_kafka_error_name(member->last_error), krc_apis[call->api].name,
+                 krc_kafka_error_text(member->last_error));
+    else if (is_joining && call->state == KRC_CALL_SENT && member->settings.is_classic)
+        snprintf(why, size, "it is rebalancing: %s",
+                 call->api == KRC_API_SYNC_GROUP ? "the member that leads it has not assigned yet"
+                                                 : "not all of its members have joined again yet");
+    else if (member->unresolved > 0)
+        snprintf(why, size, "it gives partitions that metadata does not have yet");
+    return *why != '\0';
 }
 
 /* ---- For the owner -------------------------------------------------------------------------- */

@@ -110,6 +110,8 @@ struct krc_membership {
     bool skips_assignment;     /* which keeps the assignments as they are, after it came back */
     struct krc_buffer bytes;   /* our subscriptions, or the assignments that we send */
 
+    int16_t last_error; /* of the last answer */
+    struct krc_stall stall;
     int16_t error_code; /* REFUSED: the coordinator's... */
     char why[300];      /* ...and a sentence */
 };
@@ -121,11 +123,13 @@ int krc_member_open(struct krc_membership **member, struct krc_cluster *cluster,
 /* Without a word to the coordinator (krc_member_leave). */
 void krc_member_close(struct krc_membership *member);
 
-/* A topic's name, or what matches `topic` where that begins with a ^, and there can be one such:
- * KIP-848 leaves it to the coordinator (RE2), a classic member matches itself (POSIX, extended).
- * KRC_E_INVALID: it is no regular expression, or the second one. */
+/* A topic's name, or what matches `topic` where that begins with a ^ (base/pattern.h).
+ * KRC_E_INVALID: it is no regular expression. */
 int krc_member_subscribe(struct krc_membership *member, const char *topic,
                          krc_error *error) KRC_MUST_USE;
+
+/* Whether it waits for the group, and for what. */
+bool krc_member_is_stalled(const struct krc_membership *member, char *why, size_t size);
 
 /* Asks to be taken in; the topics are subscribed to. */
 void krc_member_join(struct krc_membership *member);

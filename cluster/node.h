@@ -24,6 +24,7 @@ struct krc_node {
     struct krc_conn *conns[KRC_PURPOSES]; /* NULL: it was never wanted */
     struct krc_session session;
     bool is_server;     /* a bootstrap server */
+    struct krc_stall stall; /* of its connections */
 };
 
 /* There may be many that nothing is ever asked of: what is done again and again goes through the

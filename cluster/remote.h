@@ -57,6 +57,8 @@ struct krc_remote {
     int64_t preferred_to_ms;
     int32_t max_bytes; /* of one answer; more once a batch needs more */
     struct krc_backoff backoff;
+    int16_t last_error; /* of the last answer, which is asked for again */
+    bool gets_older;    /* it had only records before the position */
 
     int64_t log_start_offset, last_stable_offset, high_watermark; /* -1: not known */
     int64_t empty_at;     /* a fetch from here found nothing; -1 */

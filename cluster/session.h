@@ -11,6 +11,7 @@
 #define KRC_CLUSTER_SESSION_H
 
 #include "cluster/backoff.h"
+#include "cluster/stalls.h"
 #include "protocol/api.h"
 
 struct krc_answer;
@@ -36,6 +37,8 @@ struct krc_session {
     bool is_cut;        /* its connection is being given up by us */
     unsigned undrained; /* responses that some partition has not read to its end */
     struct krc_backoff backoff;
+    int16_t error_code; /* of the last answer as a whole */
+    struct krc_stall stall;
     int alone;          /* so many fetches name one partition each: a response was too large */
     int32_t most_bytes; /* a fetch asks for, since a response did not come whole; 0: as is set */
     struct krc_remote **members; /* what the last fetch named, in this session; NULL: it has left */

@@ -277,24 +277,9 @@ static void forget_leaders(struct krc_topic *topic)
     topic->cleanup = KRC_CLEANUP_UNKNOWN;
 }
 
-/* Who reads it shall know why nothing comes. */
-static void note_leaderless(struct krc_cluster *cluster, const struct krc_topic *topic,
-                            int32_t index, struct krc_topic_partition *p)
-{
-    char text[96];
-    if (p->leader_id >= 0 || p->remote == NULL) {
-        p->is_told = p->is_told && p->leader_id < 0;
-        return;
-    }
-    snprintf(text, sizeof text, "partition %d has no leader: it is waited for", (int)index);
-    if (!p->is_told)
-        krc_cluster_note(cluster, topic->name, text);
-    p->is_told = true;
-}
-
 /* Epochs are told by brokers that may lag behind one another: an older one says nothing. */
-static void take_partition(struct krc_cluster *cluster, struct krc_topic *topic,
-                           const struct krc_metadata_partition *from, int16_t version)
+static void take_partition(struct krc_topic *topic, const struct krc_metadata_partition *from,
+                           int16_t version)
 {
     struct krc_topic_partition *p = krc_topic_partition(topic, from->index);
     int32_t epoch = version >= 9 ? from->leader_epoch : -1;
@@ -303,7 +288,6 @@ static void take_partition(struct krc_cluster *cluster, struct krc_topic *topic,
     p->error_code = from->error_code;
     set_replicas(topic, p, from);
     set_leader(p, from->leader_id, epoch);
-    note_leaderless(cluster, topic, from->index, p);
 }
 
 /* Indexes count from 0 without a gap; an answer that says otherwise is not believed.  -1: memory is
@@ -329,7 +313,7 @@ static void take_partitions(struct krc_cluster *cluster, struct krc_topic *topic
     struct krc_metadata_partition p;
     struct krc_wire_rows rows = from->rows;
     while (krc_wire_next(&rows, &p, arena)) {
-        take_partition(cluster, topic, &p, rows.wire.version);
+        take_partition(topic, &p, rows.wire.version);
         krc_arena_reset(arena);
     }
     if (rows.wire.rc != KRC_OK)
@@ -392,7 +376,6 @@ static void take_topic(struct krc_cluster *cluster, const struct krc_metadata_to
         topic->id = from->id;
     cluster->topics.changes += is_news;
     topic->is_known = topic->is_known || count > 0;
-    topic->missing = 0;
     if (count > 0)
         take_partitions(cluster, topic, from, arena);
 }
@@ -469,17 +452,10 @@ static void judge_untold(const struct krc_topics *topics, struct krc_topic *topi
     topic->is_told = false;
 }
 
-static void note_missing(struct krc_cluster *cluster, struct krc_topic *topic)
+bool krc_topic_is_missing(const struct krc_topic *topic)
 {
-    char text[256];
-    bool is_asked = topic->is_wanted || topic->is_known;
-    if (!is_asked || topic->error_code == 0 ||
-        topic->error_code == KRC_KAFKA_UNKNOWN_SERVER_ERROR ||
-        topic->missing++ != KRC_TOPIC_TRIES)
-        return;
-    snprintf(text, sizeof text, "the cluster answers %s (%s) for it: asked again until it is there",
-             krc_kafka_error_name(topic->error_code), krc_kafka_error_text(topic->error_code));
-    krc_cluster_note(cluster, topic->name, text);
+    return (topic->is_wanted || topic->is_known) && topic->error_code != 0 &&
+           topic->error_code != KRC_KAFKA_UNKNOWN_SERVER_ERROR;
 }
 
 static void begin_anew(struct krc_cluster *cluster, const char *why)
@@ -492,6 +468,7 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
 {
     struct krc_topics *topics = &cluster->topics;
     bool waiting = false;
+    topics->missing = 0;
     take_brokers(cluster, from);
     if (from->cluster_id.data != NULL)
         snprintf(cluster->cluster_id, sizeof cluster->cluster_id, "%.*s",
@@ -499,7 +476,7 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
     take_topics(cluster, from->rows);
     for (size_t i = 0; i < topics->count; i++) {
         judge_untold(topics, topics->list[i]);
-        note_missing(cluster, topics->list[i]);
+        topics->missing += krc_topic_is_missing(topics->list[i]);
         waiting |= is_waited_for(topics->list[i]);
     }
     topics->generation++;
@@ -531,10 +508,14 @@ static void answered(void *arg, const struct krc_answer *answer)
     }
     if (response->error_code != 0 || response->broker_count <= 0) {
         topics->refresh = true; /* such an answer comes from a broker that just starts */
+        topics->fault = response->error_code != 0
+                            ? krc_kafka_error_text(response->error_code)
+                            : "a broker answers that the cluster has no brokers";
         krc_backoff_fail(cluster, &topics->backoff);
         return;
     }
     topics->unanswered_since_ms = -1;
+    topics->fault = NULL;
     take_metadata(cluster, response);
 }
 

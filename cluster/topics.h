@@ -7,6 +7,7 @@
 #include "base/place.h"
 #include "cluster/backoff.h"
 #include "cluster/replicas.h"
+#include "cluster/stalls.h"
 #include "protocol/api.h"
 
 struct krc_cluster;
@@ -19,7 +20,6 @@ struct krc_topic_partition {
     int32_t leader_epoch; /* -1: not known */
     uint32_t replicas;    /* number of its lists in the topic's */
     int16_t error_code;
-    bool is_told;         /* that nobody leads it */
 };
 
 enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
@@ -34,7 +34,8 @@ struct krc_topic {
     struct krc_topic_partition *partitions;
     struct krc_replicas replicas;
     int32_t partition_count;
-    unsigned missing;    /* so many answers one after another had it not */
+    struct krc_stall stall;   /* of those that are read... */
+    struct krc_stall absence; /* ...and of the whole */
     int16_t error_code;  /* the newest metadata's; -1 (UNKNOWN_SERVER_ERROR) before any */
     uint8_t cleanup;     /* enum krc_cleanup */
     bool is_known;       /* it was there in some metadata */
@@ -57,6 +58,9 @@ struct krc_topics {
     struct krc_backoff backoff; /* requests that followed each other */
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */
+    size_t missing;           /* so many topics were in error in the last answer */
+    const char *fault;        /* of the last answer, which had nothing; NULL */
+    struct krc_stall stall;
     uint64_t generation;      /* counts answers */
     uint64_t all_generation;  /* of the newest one that has every topic; 0: none */
     uint64_t changes;         /* counts answers that changed which partitions there are */
@@ -73,6 +77,9 @@ bool krc_topic_name_is_good(struct krc_cluster *cluster, struct krc_bytes name);
 
 /* A topic to be asked about from now on, whose name is good; NULL: out of memory. */
 struct krc_topic *krc_topic_want(struct krc_cluster *cluster, const char *name);
+
+/* Whether the last answer that spoke of it had an error instead. */
+bool krc_topic_is_missing(const struct krc_topic *topic);
 
 /* NULL where there is no such partition, as far as is known. */
 struct krc_topic_partition *krc_topic_partition(const struct krc_topic *topic, int32_t index);

@@ -189,17 +189,24 @@ bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *eve
     return lossy;
 }
 
-void cmd_tell_notes(krc *handle, bool quiet)
+struct cmd_source cmd_loud;
+
+static void tell_note(void *source, const struct krc_event *event)
 {
-    const struct cmd_source source = {.quiet = quiet};
-    struct krc_event event;
-    while (handle != NULL && krc_event_next(handle, &event) == 1)
-        if (event.type == KRC_EVENT_NOTE && event.partition < 0)
-            (void)cmd_tell_event(&source, &event);
+    (void)cmd_tell_event(source, event);
 }
 
-void cmd_close(krc *handle, bool quiet)
+krc_config *cmd_new_config(struct cmd_source *source)
 {
-    cmd_tell_notes(handle, quiet);
-    krc_close(handle);
+    krc_config *config = krc_config_new();
+    if (config != NULL)
+        krc_config_set_note(config, tell_note, source);
+    return config;
+}
+
+void cmd_forget_events(krc *handle)
+{
+    struct krc_event event;
+    while (krc_event_next(handle, &event) == 1)
+        continue;
 }

@@ -17,11 +17,15 @@ struct cmd_account {
  * skipped, the position was reset, or a transaction was decided wrongly. */
 bool cmd_tell_event(const struct cmd_source *source, const struct krc_event *event);
 
-/* Tells the notes that a handle has of the source as a whole, unless they are not wanted, and
- * forgets its other events: what it reads of a partition to look something up is nobody's account.
- * The second closes it, too. */
-void cmd_tell_notes(krc *handle, bool quiet);
-void cmd_close(krc *handle, bool quiet);
+/* A configuration whose notes are told at once, unless the source is quiet.  NULL: out of
+ * memory. */
+krc_config *cmd_new_config(struct cmd_source *source);
+
+extern struct cmd_source cmd_loud; /* for commands that have no such flag */
+
+/* Forgets a handle's events: what it reads of a partition to look something up is nobody's
+ * account. */
+void cmd_forget_events(krc *handle);
 
 /* Tells the accounts as the flags say.  True: some offsets are lost or skipped. */
 bool cmd_tell_accounts(const struct cmd_source *source, const struct cmd_account *accounts,

@@ -348,8 +348,8 @@ int migrate_run(struct migrate *m)
     report_close(&m->report);
     offsets_free(&m->here);
     offsets_free(&m->there);
-    cmd_close(m->from.handle, false);
-    cmd_close(m->to.handle, false);
+    krc_close(m->from.handle);
+    krc_close(m->to.handle);
     for (size_t i = 0; i < m->count; i++)
         free(m->entries[i].to_topic);
     free(m->entries);

@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/offsets.h"
 #include "cmd/source.h"
@@ -268,7 +269,7 @@ int cmd_offsets(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "migrate") == 0) /* which has flags of its own */
         return cmd_migrate(argc - 1, argv + 1);
-    struct offsets_options options = {.config = krc_config_new()};
+    struct offsets_options options = {.config = cmd_new_config(&cmd_loud)};
     int option, index = 0, status = CMD_DONE;
     static char name[] = "krc offsets"; /* before what getopt has to say */
     argv[0] = name;

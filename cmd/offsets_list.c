@@ -375,7 +375,7 @@ static int list(const struct offsets_options *options, unsigned where)
         rc = list_rows(options, source, &rows, where, &failed, &error);
     }
     offsets_free(&rows);
-    cmd_close(source, false);
+    krc_close(source);
     if (rc < 0)
         return cmd_fail(&error);
     return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;

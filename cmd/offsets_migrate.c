@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/migrate.h"
 #include "cmd/source.h"
@@ -279,8 +280,8 @@ int cmd_migrate(int argc, char **argv)
     struct migrate m = {.options.window_ms = 120000};
     int option, status = CMD_DONE;
     argv[0] = name;
-    m.from.config = krc_config_new();
-    m.to.config = krc_config_new();
+    m.from.config = cmd_new_config(&cmd_loud);
+    m.to.config = cmd_new_config(&cmd_loud);
     if (m.from.config == NULL || m.to.config == NULL) {
         cmd_error(&m.error, KRC_E_NOMEM, "out of memory");
         status = cmd_fail(&m.error);

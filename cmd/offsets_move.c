@@ -36,7 +36,7 @@ int offsets_export(const struct offsets_options *options)
         print_rows(options, &rows);
     }
     offsets_free(&rows);
-    cmd_close(source, false);
+    krc_close(source);
     if (rc < 0)
         return cmd_fail(&error);
     return cmd_flush() == CMD_DONE && !failed ? CMD_DONE : CMD_FAILED;
@@ -94,6 +94,6 @@ int offsets_import(const struct offsets_options *options)
     else if (rc == KRC_OK)
         rc = offsets_save(options, source, plan, NULL, "imported by the user", &error);
     krc_committed_free(plan);
-    cmd_close(source, false);
+    krc_close(source);
     return rc < 0 ? cmd_fail(&error) : cmd_flush();
 }

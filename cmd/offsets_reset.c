@@ -318,7 +318,7 @@ int offsets_reset(const struct offsets_options *options)
                  : cmd_error(&error, KRC_E_NOMEM, "out of memory");
     if (rc == KRC_OK)
         rc = carry_out(&planning);
-    cmd_close(planning.source, false);
+    krc_close(planning.source);
     offsets_free(&planning.current);
     free(planning.answers);
     krc_committed_free(planning.chosen);

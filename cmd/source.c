@@ -65,7 +65,7 @@ const char cmd_json_help[] =
 int cmd_source_init(struct cmd_source *source)
 {
     krc_error error;
-    *source = (struct cmd_source){.config = krc_config_new(), .timeout_ms = -1};
+    *source = (struct cmd_source){.config = cmd_new_config(source), .timeout_ms = -1};
     if (source->config != NULL)
         return CMD_DONE;
     cmd_error(&error, KRC_E_NOMEM, "out of memory");
@@ -605,7 +605,6 @@ static int name_missing(const struct listing *listing, krc_error *error)
     const struct cmd_selection *selection = &listing->source->selection;
     krc_error without;
     int rc = krc_load_topics(listing->handle, NULL, 0, &without);
-    cmd_tell_notes(listing->handle, true); /* that it was asked for again and again */
     if (rc < 0)
         return KRC_E_NOT_FOUND;
     for (size_t i = 0; i < selection->count; i++) {
@@ -648,7 +647,7 @@ int cmd_source_load(const struct cmd_source *source, krc *handle, size_t *count,
 {
     struct listing listing = {.source = source, .handle = handle};
     int rc = load(&listing, count, error);
-    cmd_tell_notes(handle, source->quiet);
+    cmd_forget_events(handle);
     *failed = listing.failed;
     return rc == KRC_OK ? refuse_none(&listing, *count, error) : rc;
 }
@@ -662,7 +661,7 @@ int cmd_source_partitions(const struct cmd_source *source, krc *handle,
     int rc = load(&listing, &wanted, error);
     if (rc == KRC_OK)
         rc = resolve(&listing, wanted, error);
-    cmd_tell_notes(handle, source->quiet);
+    cmd_forget_events(handle);
     *list = listing.list;
     *count = listing.count;
     *failed = listing.failed;

@@ -280,7 +280,7 @@ static int list(struct listing *l)
         rc = print_all(l, &error);
     if (rc < 0)
         cmd_fail(&error);
-    cmd_close(l->krc, l->source.quiet);
+    krc_close(l->krc);
     int flushed = cmd_flush();
     return rc < 0 || l->failed ? CMD_FAILED : flushed;
 }

@@ -193,8 +193,8 @@ static int run(struct txns *t)
         t->failed = cmd_fail(&error);
     txns_end(&t->rows);
     krc_transactional_ids_free(t->rows.ids);
-    cmd_close(t->cluster, t->source.quiet);
-    cmd_close(t->krc, t->source.quiet);
+    krc_close(t->cluster);
+    krc_close(t->krc);
     return cmd_flush() == CMD_DONE && !t->failed ? CMD_DONE : CMD_FAILED;
 }
 

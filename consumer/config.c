@@ -428,6 +428,12 @@ void krc_config_set_interrupt(krc_config *config, krc_interrupt_fn *interrupt, v
     config->interrupt = (struct krc_interrupt){interrupt, arg};
 }
 
+void krc_config_set_note(krc_config *config, krc_note_fn *note, void *arg)
+{
+    config->note = note;
+    config->note_arg = arg;
+}
+
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 krc_config *krc_config_new(void)
@@ -456,6 +462,8 @@ krc_config *krc_config_copy(const krc_config *config)
         if (set(copy, i, config->settings[i].text, config->settings[i].by, NULL) < 0)
             goto failed;
     copy->interrupt = config->interrupt;
+    copy->note = config->note;
+    copy->note_arg = config->note_arg;
     free_log_dirs(copy); /* "log.dirs" as text knows nothing of paths with a comma */
     for (size_t i = 0; i < config->log_dir_count; i++)
         if (add_log_dir(copy, config->log_dirs[i], strlen(config->log_dirs[i]), NULL) < 0)

@@ -77,6 +77,8 @@ struct krc_config {
 
     struct krc_setting *settings; /* of each property, in the table's order */
     struct krc_interrupt interrupt;
+    krc_note_fn *note; /* NULL: none */
+    void *note_arg;
     char *exposed; /* a properties file with secrets that others can read; NULL: none */
 };
 

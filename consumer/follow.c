@@ -8,6 +8,7 @@
 
 #include "base/names.h"
 #include "base/pattern.h"
+#include "base/printable.h"
 #include "consumer/handle.h"
 
 struct krc_subscription {
@@ -126,8 +127,14 @@ static int look_around(krc *handle, struct krc_subscription *s, krc_error *error
 void krc_note_topic(void *arg, const char *topic, const char *text)
 {
     struct krc_event event = {.type = KRC_EVENT_NOTE, .topic = topic, .partition = -1};
+    krc *handle = arg;
     snprintf(event.message, sizeof event.message, "%s", text);
-    krc_push_event(arg, &event);
+    if (handle->config->note == NULL) {
+        krc_push_event(handle, &event);
+        return;
+    }
+    krc_make_printable(event.message, sizeof event.message);
+    handle->config->note(handle->config->note_arg, &event);
 }
 
 /* A topic that we may not read, or whose name is none, will not be there later. */

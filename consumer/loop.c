@@ -261,8 +261,10 @@ static void on_connect(uv_connect_t *request, int status)
     if (status != 0)
         krc_conn_failed(conn, status == UV_ECONNREFUSED, "it does not take the connection: %s",
                         uv_strerror(status));
-    else if (link->loop->tls != NULL)
+    else if (link->loop->tls != NULL) {
+        conn->was_reached = true;
         begin_tls(link);
+    }
     else
         krc_conn_connected(conn);
 }

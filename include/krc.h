@@ -220,6 +220,17 @@ KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn
 typedef bool krc_interrupt_fn(void *arg);
 KRC_API void krc_config_set_interrupt(krc_config *config, krc_interrupt_fn *interrupt, void *arg);
 
+/*
+ * A function that takes notes (KRC_EVENT_NOTE) about the cluster, the folders or whole topics at
+ * once, while a call waits too, instead of krc_event_next: what keeps it from going on is among
+ * them, said once it has lasted for five seconds and twice a minute.  It may not call functions of
+ * the handle.  It counts for what is opened with the configuration after (krc_replay has its own);
+ * NULL: krc_event_next has all.
+ */
+struct krc_event;
+typedef void krc_note_fn(void *arg, const struct krc_event *event);
+KRC_API void krc_config_set_note(krc_config *config, krc_note_fn *note, void *arg);
+
 /* A property's value as text, "[hidden]" for a password, a private key and sasl.jaas.config; NULL
  * where there is no such property or it has no value. */
 KRC_API const char *krc_config_get(const krc_config *config, const char *name);

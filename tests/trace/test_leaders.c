@@ -113,10 +113,10 @@ START_TEST(nobody_leads_for_a_while)
 {
     catch_up();
     p->leader = -1;
-    sim_run(5000);
+    sim_run(10000);
     check_handed_out("note of t\n"); /* once */
     ck_assert_int_ge(sim.requests[KRC_API_METADATA], 4);
-    ck_assert_int_le(sim.requests[KRC_API_METADATA], 15);
+    ck_assert_int_le(sim.requests[KRC_API_METADATA], 20);
     world_lead(p, 2);
     put_plain(p, 5);
     sim_run(2000);
