@@ -77,6 +77,28 @@ static int check_plan(const struct offsets_options *options, const krc_committed
     return KRC_OK;
 }
 
+/* Whether the store's groups are of the cluster at hand, before anything is said of its logs. */
+static int check_store(const struct offsets_options *options, krc *source,
+                       const krc_committed_list *plan, krc_error *error)
+{
+    const struct krc_committed *row;
+    struct offsets_rows current = {0};
+    if (options->store == NULL || source == NULL)
+        return KRC_OK;
+    int rc = offsets_load(options, source, options->group, &current, error);
+    if (rc == KRC_E_NOT_FOUND)
+        rc = KRC_OK;
+    for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(plan, i)) != NULL; i++) {
+        const struct krc_group *left_out = krc_groups_find(current.groups, row->group);
+        if (left_out != NULL) {
+            *error = left_out->error;
+            rc = error->code;
+        }
+    }
+    offsets_free(&current);
+    return rc;
+}
+
 int offsets_import(const struct offsets_options *options)
 {
     krc_committed_list *plan;
@@ -87,6 +109,8 @@ int offsets_import(const struct offsets_options *options)
         rc = check_plan(options, plan, &error);
     if (rc == KRC_OK)
         rc = offsets_open(options, &source, &error);
+    if (rc == KRC_OK)
+        rc = check_store(options, source, plan, &error);
     if (rc == KRC_OK)
         rc = offsets_keep_all_inside(source, &plan, &error);
     if (rc == KRC_OK && options->dry_run)

@@ -54,6 +54,13 @@ for command in "import -g one $dir/5.csv" 'reset -g one --to-offset 5 --execute'
     'lag -g one' 'export -g one'; do
     expect 1 '' "$(other one AAA BBB)" offsets ${command%% *} --store "$s" -d "$b" ${command#* }
 done
+printf 'one,txns,0,5000000\n' >"$dir/far.csv"
+for flags in '' -g\ one; do
+    for run in '' --dry-run; do
+        expect 1 '' "$(other one AAA BBB)" \
+            offsets import $flags $run --store "$s" -d "$b" "$dir/far.csv"
+    done
+done
 sql "$s" "$rows" 'txns|0|189|1|43
 txns|1|212|1|43'
 sql "$s" 'SELECT * FROM clusters' 'one|AAA'
