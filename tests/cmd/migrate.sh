@@ -157,6 +157,7 @@ mkdir "$dir/west"
 for partition in 0 1; do
     cp -r "$copy/txns-$partition" "$dir/west/us-west.txns-$partition"
 done
+sed 's/^txns /us-west.txns /' "$copy/cleaner-offset-checkpoint" >"$dir/west/cleaner-offset-checkpoint"
 to="--to-store $dir/west.db --to-log-dir $dir/west"
 mapped='TOPIC TO-TOPIC PARTITION FROM-OFFSET TO-OFFSET VERDICT AGAIN EVIDENCE'
 for how in '--topic-prefix us-west.' '--map-topic txns=us-west.txns' \
@@ -196,6 +197,7 @@ expect 2 '' "krc: --topic-prefix \"a/\": give what topics' names begin with ther
 mkdir "$dir/swapped"
 cp -r "$copy/txns-0" "$dir/swapped/txns-1"
 cp -r "$copy/txns-1" "$dir/swapped/txns-0"
+cp "$copy/cleaner-offset-checkpoint" "$dir/swapped"
 "$KRC" offsets migrate -d "$LOGS" -g billing --to-store "$dir/swapped.db" \
     --to-log-dir "$dir/swapped" --execute >"$dir/out" 2>"$dir/err"
 same 'exit status of partitions that are swapped' 3 $?
