@@ -52,6 +52,10 @@ static bool is_to_end(void *arg)
     int64_t patience = r->options->source.timeout_ms;
     if (r->ending)
         return cmd_stop_is_late();
+    if (cmd_output_is_closed()) {
+        cmd_stop_watch();
+        return true;
+    }
     if (!cmd_stop_asked() && patience > 0 && cmd_clock_ms() >= r->taken_at_ms + patience)
         r->gave_up = true;
     if (r->gave_up)
@@ -218,6 +222,10 @@ static int after_silence(struct reading *r, krc_error *error)
     int64_t asked = r->options->source.timeout_ms, now = cmd_clock_ms();
     if (krc_ended(r->krc) || (cmd_stop_asked() && r->options->source.follows))
         return KRC_OK;
+    if (cmd_output_was_closed()) {
+        r->failed = true;
+        return KRC_OK;
+    }
     if (cmd_stop_asked()) {
         r->failed = true;
         cmd_say("stopped before the end");
@@ -406,7 +414,7 @@ static int read_all(const struct read_options *options)
         rc = end(&r, &error);
         tell_events(&r);
     }
-    if (rc == KRC_OK)
+    if (rc == KRC_OK && !cmd_output_was_closed())
         rc = tell_accounts(&r, &error);
     if (rc < 0)
         cmd_fail_in_time(source, r.gave_up, &error);

@@ -8,12 +8,15 @@
 
 #include "cmd/cmd.h"
 #include "cmd/read.h"
+#include "cmd/stop.h"
 
 int read_flush(struct reading *r, krc_error *error)
 {
     struct krc_bytes bytes = krc_text_bytes(r->out);
     for (size_t written = 0; written < bytes.len;) {
         ssize_t n = write(STDOUT_FILENO, bytes.data + written, bytes.len - written);
+        if (n < 0 && errno == EPIPE && cmd_output_is_closed())
+            return cmd_error(error, KRC_E_INTERRUPTED, "standard output is closed");
         if (n < 0 && errno != EINTR)
             return cmd_error(error, KRC_E_IO, "cannot write to standard output: %s",
                              strerror(errno));

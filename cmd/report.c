@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/stop.h"
 
 /* A format's text, fit for a terminal, to be freed; NULL: out of memory. */
 KRC_PRINTF(1, 0)
@@ -33,7 +34,8 @@ void cmd_say(const char *format, ...)
 
 int cmd_fail(const krc_error *error)
 {
-    cmd_say("%s", error->message);
+    if (error->code != KRC_E_INTERRUPTED || !cmd_output_was_closed())
+        cmd_say("%s", error->message);
     return CMD_FAILED;
 }
 
@@ -62,6 +64,8 @@ int cmd_flush(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return CMD_DONE;
+    if (errno == EPIPE || cmd_output_is_closed())
+        return CMD_FAILED;
     cmd_say("cannot write to standard output: %s", strerror(errno));
     return CMD_FAILED;
 }

@@ -10,6 +10,7 @@
 #include "cmd/account.h"
 #include "cmd/cmd.h"
 #include "cmd/missing.h"
+#include "cmd/stop.h"
 #include "cmd/times.h"
 
 const char cmd_source_help[] =
@@ -48,7 +49,9 @@ const char cmd_source_help[] =
     "      --log-level LEVEL    warn (no notes), info, or debug (where each partition ends, too)\n"
     "  -q, --quiet              no notes and no table; errors and losses are always told\n"
     "\n"
-    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but offsets were lost or skipped.\n";
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 done, but offsets were lost or skipped.  When\n"
+    "nobody reads standard output any more (krc ... | head), it ends at once, with status 1 and\n"
+    "without a message.  Ctrl-C, SIGTERM and SIGHUP end cleanly.\n";
 
 const char cmd_json_help[] =
     "JSON fields, and what kcat calls them:\n"
@@ -66,8 +69,10 @@ int cmd_source_init(struct cmd_source *source)
 {
     krc_error error;
     *source = (struct cmd_source){.config = cmd_new_config(source), .timeout_ms = -1};
-    if (source->config != NULL)
+    if (source->config != NULL) {
+        krc_config_set_interrupt(source->config, cmd_stop_when_closed, NULL);
         return CMD_DONE;
+    }
     cmd_error(&error, KRC_E_NOMEM, "out of memory");
     return cmd_fail(&error);
 }

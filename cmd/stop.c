@@ -1,5 +1,6 @@
 #include "cmd/stop.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -11,6 +12,8 @@
 enum { WATCH_S = 4, LATE_MS = 3000, LONG_MS = 3500 };
 
 static volatile sig_atomic_t asked;
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+static atomic_bool closed;
 static atomic_bool told;
 static atomic_llong watched_ms; /* since when; 0: not yet */
 
@@ -36,21 +39,44 @@ static void on_signal(int number)
 {
     (void)number;
     asked = 1;
-    handle(SIGINT, SIG_DFL);
-    handle(SIGTERM, SIG_DFL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        handle(signals[i], SIG_DFL);
     cmd_stop_watch();
 }
 
 void cmd_stop_begin(void)
 {
+    struct sigaction hangup;
+    bool ignores_hangup = /* as nohup has it */
+        sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
     handle(SIGALRM, on_alarm);
-    handle(SIGINT, on_signal);
-    handle(SIGTERM, on_signal);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signals[i] != SIGHUP || !ignores_hangup)
+            handle(signals[i], on_signal);
 }
 
 bool cmd_stop_asked(void)
 {
     return asked != 0;
+}
+
+bool cmd_output_is_closed(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO}; /* asks for errors alone */
+    if (poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0)
+        closed = true;
+    return closed;
+}
+
+bool cmd_output_was_closed(void)
+{
+    return closed;
+}
+
+bool cmd_stop_when_closed(void *arg)
+{
+    (void)arg;
+    return cmd_output_is_closed();
 }
 
 /* Called by a signal handler, too. */

@@ -1,5 +1,6 @@
 /*
- * Ctrl-C, and a polite kill: what runs ends cleanly, within some seconds.
+ * Ctrl-C, a polite kill, a terminal that is closed: what runs ends cleanly, within some seconds; and
+ * at once where nobody reads any more what it prints.
  */
 #ifndef KRC_CMD_STOP_H
 #define KRC_CMD_STOP_H
@@ -10,6 +11,14 @@
 void cmd_stop_begin(void);
 
 bool cmd_stop_asked(void);
+
+/* Whether whoever read standard output has gone; looked at anew, and what the last look has found.
+ * Nobody is left then who wants to know why the command ends. */
+bool cmd_output_is_closed(void);
+bool cmd_output_was_closed(void);
+
+/* The former for krc_config_set_interrupt, where nothing is to be cleaned up after. */
+bool cmd_stop_when_closed(void *arg);
 
 /* What runs is to end, now or since before: if it does not within four seconds, the process does.
  * For a system call may wait for ever: a pipe that nobody reads, a lock, a name that is looked up. */

@@ -48,7 +48,8 @@ static void verify_partition(struct verifying *v, const struct krc_replay_partit
     struct krc_verify_summary s;
     krc_error error;
     if (krc_verify(v->krc, part->topic, part->partition, &v->options, &s, &error) < 0) {
-        tell_finding(v, true, error.message);
+        if (error.code != KRC_E_INTERRUPTED)
+            tell_finding(v, true, error.message);
         return;
     }
     fprintf(v->report,
@@ -72,7 +73,7 @@ static int read_all(struct verifying *v, krc_error *error)
                        error) == KRC_E_NOMEM)
             return KRC_E_NOMEM;
     while ((rc = krc_poll(v->krc, -1, &batch)) != 0) {
-        if (rc == KRC_E_NOMEM) {
+        if (rc == KRC_E_NOMEM || rc == KRC_E_INTERRUPTED) {
             *error = *krc_last_error(v->krc);
             return rc;
         }

@@ -56,6 +56,35 @@ for api in ListOffsets Fetch; do
     stop 1 "$stopped: started again, it goes on"
 done
 
+# ---- SIGHUP, and SIGTERM: the same
+for signal in HUP TERM; do
+    serve ListOffsets
+    start read -b "$b" -t t -e
+    kill -$signal $pid
+    ends 1
+    same "$signal" "$stopped" "$(cut -c -27 "$dir/err")"
+done
+serve Fetch
+(trap '' HUP && exec "$KRC" read -b "$b" -t t >"$dir/out" 2>"$dir/err") &
+pid=$!
+until grep -q asleep "$dir/broker"; do sleep 0.05; done
+kill -HUP $pid
+same 'nohup' 1 "$(grep -c '^SigIgn:.*[13579bdf]$' /proc/$pid/status)"
+kill -INT $pid
+ends 0
+
+# ---- a pipe whose reader has gone while nothing arrives
+serve orders
+mkfifo "$dir/gone"
+for join in '' '-g g --join'; do
+    "$KRC" read -q -b "$b" -t t $join -X fetch.max.wait.ms=60000 >"$dir/gone" 2>"$dir/err" </dev/null &
+    pid=$!
+    head -n 1 <"$dir/gone" >"$dir/out"
+    ends 1
+    same "$join: what nobody reads" '' "$(cat "$dir/err")"
+    same "$join: what was read" 1 "$(wc -l <"$dir/out")"
+done
+
 # ---- a coordinator that sleeps: without an answer it is not known what became of a commit
 serve OffsetCommit
 start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10
