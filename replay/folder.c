@@ -41,14 +41,38 @@ static int name_lock(const struct krc_target *t, char *path, size_t size, krc_er
     return KRC_OK;
 }
 
+/* Nothing of this name, not even a link that leads nowhere. */
+static bool is_missing(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 && errno == ENOENT;
+}
+
+static bool is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) != 0 || st.st_size == 0;
+}
+
+/* Whoever has failed before it wrote may have removed the file since it was opened. */
+static bool is_still(int fd, const char *path)
+{
+    struct stat open_file, now;
+    return fstat(fd, &open_file) == 0 && stat(path, &now) == 0 &&
+           open_file.st_ino == now.st_ino && open_file.st_dev == now.st_dev;
+}
+
 /* The lock is the kernel's and dies with its process; the number in the file names the owner. */
 static int take_lock(struct krc_target *t, krc_error *error)
 {
-    char path[4300], text[32] = "";
-    KRC_TRY(name_lock(t, path, sizeof path, error));
+    char *path = t->lock_path, text[32] = "";
+    KRC_TRY(name_lock(t, path, sizeof t->lock_path, error));
+    t->made_lock = is_missing(path);
     t->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (t->lock < 0)
-        return krc_fail_errno(error, "cannot open %s", path);
+        return krc_fail_errno(error, t->is_sqlite ? "cannot make a file beside %s, which locks it"
+                                                  : "cannot make a file in %s, which locks it",
+                              t->path);
     if (flock(t->lock, LOCK_EX | LOCK_NB) != 0) {
         ssize_t n = pread(t->lock, text, sizeof text - 1, 0);
         text[n > 0 ? strcspn(text, "\n") : 0] = '\0';
@@ -57,9 +81,13 @@ static int take_lock(struct krc_target *t, krc_error *error)
                         "target",
                         text[0] ? text : "unknown", t->path);
     }
+    t->is_locked = is_still(t->lock, path);
+    if (!t->is_locked)
+        return krc_fail(error, KRC_E_BUSY, "another process was writing to %s just now: try again",
+                        t->path);
     int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
     if (ftruncate(t->lock, 0) != 0 || pwrite(t->lock, text, (size_t)n, 0) != n)
-        return krc_fail_errno(error, "cannot write %s", path);
+        return krc_fail_errno(error, "cannot write to %s", t->path);
     return KRC_OK;
 }
 
@@ -97,7 +125,8 @@ static int sync_folder(const struct krc_target *t, krc_error *error)
 
 static int open_folder(struct krc_target *t, krc_error *error)
 {
-    if (mkdir(t->path, 0755) != 0 && errno != EEXIST)
+    t->made_folder = mkdir(t->path, 0755) == 0;
+    if (!t->made_folder && errno != EEXIST)
         return krc_fail_errno(error, "cannot make the folder %s", t->path);
     t->folder = open(t->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (t->folder < 0)
@@ -385,11 +414,13 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (options->recover && access(t->store, F_OK) != 0)
         return krc_fail(error, KRC_E_NOT_FOUND, "there is no %s: no replay was begun that could be "
                         "recovered", t->store);
+    bool missing = is_missing(t->store); /* SQLite's is made to be locked */
     int rc = t->is_sqlite ? KRC_OK : open_folder(t, error);
     if (rc >= 0 && !t->is_sqlite && !is_begun(t))
         rc = check_empty(t, error); /* now, so that a folder of others stays as it was */
     if (rc >= 0)
         rc = take_lock(t, error);
+    t->made_store = rc >= 0 && missing && is_empty(t->store);
     if (rc >= 0 && !t->is_sqlite)
         rc = sync_folder(t, error);
     if (rc >= 0)
@@ -399,8 +430,45 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     if (rc >= 0 && !t->is_sqlite)
         rc = clean_all(t, error);
     if (rc < 0)
-        krc_target_close(t);
+        krc_target_discard(t);
     return rc;
+}
+
+static int stop_at_read(void *arg, const char *group, const char *topic, int32_t partition,
+                        const struct krc_stored *stored)
+{
+    (void)arg, (void)group, (void)topic, (void)partition;
+    return stored->account.to > stored->account.from;
+}
+
+/* Whether what this run has made holds nothing: nobody else has a store that it made, for the lock
+ * is held.  What a member of a group has begun is its next run's to judge. */
+static bool is_unused(struct krc_target *t)
+{
+    krc_error error;
+    if (!t->is_locked || !t->made_store)
+        return false;
+    return t->db == NULL ||
+           (krc_store_each(t->db, NULL, stop_at_read, NULL, &error) == 0 &&
+            (t->is_sqlite || (clean_all(t, &error) >= 0 && check_empty(t, &error) >= 0)));
+}
+
+void krc_target_discard(struct krc_target *t)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    bool unused = is_unused(t);
+    char path[sizeof t->store + 16];
+    krc_store_close(t->db);
+    t->db = NULL;
+    for (size_t i = 0; unused && i < 4; i++) {
+        snprintf(path, sizeof path, "%s%s", t->store, suffixes[i]);
+        unlink(path);
+    }
+    if (unused && t->made_lock)
+        unlink(t->lock_path);
+    krc_target_close(t);
+    if (t->made_folder)
+        (void)rmdir(t->path); /* where nothing is in it */
 }
 
 void krc_target_close(struct krc_target *t)

@@ -17,6 +17,8 @@ struct krc_target {
     char store[4200]; /* the store's file */
     int folder;       /* -1 for SQLite */
     int lock;
+    char lock_path[4300];
+    bool is_locked, made_folder, made_lock, made_store; /* by this run */
     struct krc_store *db;
     struct krc_new_cluster cluster; /* to be stored with the first commit */
     const struct krc_place *only; /* what is cleaned of output; NULL: all */
@@ -32,6 +34,8 @@ int krc_target_open(struct krc_target *target, const krc_config *config,
 /* Removes files of a partition that no commit speaks of; none of them may be open. */
 int krc_target_clean(struct krc_target *target, const struct krc_place *place,
                      krc_error *error) KRC_MUST_USE;
+/* Closes it after a failure; what was made for it and holds nothing is removed again. */
+void krc_target_discard(struct krc_target *target);
 void krc_target_close(struct krc_target *target);
 
 /* Segments: writes the checkpoints that say where cut logs start, and that what is not there was

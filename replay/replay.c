@@ -360,6 +360,8 @@ static int run_all(struct krc_replay_run *run, krc_error *error)
     int rc = prepare_and_work(run, error);
     krc_committer_free(&run->committer);
     krc_insert_close(run->sinks.insert);
+    if (rc < 0 && !run->options->join)
+        krc_target_discard(&run->target);
     krc_target_close(&run->target);
     return rc;
 }

@@ -286,6 +286,27 @@ for time in first second; do
     run 0 replay -q -d "$LOGS" -t trimmed --to "$dir/own" --store "$dir/own/store.db"
 done
 
+# what fails before anything was written leaves nothing behind, and what was there stays
+mkdir "$dir/empty"
+cp -R "$LOGS/codec-none-0" "$dir/broken-0"
+damage "$dir/broken-0/00000000000000000000.log" 17
+before=$(ls -A "$dir")
+for at in "$dir/new" "$dir/empty" "sqlite:$dir/new.db"; do
+    run 1 replay -q -d "$dir/broken-0" --to "$at"
+    same "left by $at" "$before" "$(ls -A "$dir")"
+    same "left in $dir/empty" '' "$(ls -A "$dir/empty")"
+done
+: >"$dir/mine.db"
+run 1 replay -q -d "$dir/broken-0" --to "sqlite:$dir/mine.db"
+same 'an mine file' mine.db "$(cd "$dir" && ls mine.db)"
+expect 1 '' 'krc: cannot open DIR/none/new.db: No such file or directory' \
+    replay -q -d "$LOGS" --to "sqlite:$dir/none/new.db"
+run 0 replay -q -d "$LOGS" -t never --to "$dir/new"
+same 'what has succeeded' 'krc.db krc.lock' "$(cd "$dir/new" && echo *)"
+run 1 replay -q -d "$dir/broken-0" --to "$dir/new"
+same 'what was begun before' 'krc.db krc.lock' "$(cd "$dir/new" && echo *)"
+rm -rf "$dir/new"
+
 usage() { # usage MESSAGE ARGUMENTS...
     message=$1
     shift
