@@ -489,6 +489,8 @@ static void tell(struct krc_conn *conn, struct krc_inflight *sent, struct krc_fr
         conn->is_answered = true;
         conn->failures = conn->unanswered = 0;
         conn->error[0] = '\0';
+        if (!conn->node->is_server)
+            conn->cluster->nodes.lost[0] = '\0';
     }
     int32_t throttle_ms = throttle_of(sent, cluster->response);
     if (throttle_ms > 0)

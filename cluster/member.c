@@ -479,7 +479,7 @@ bool krc_member_is_stalled(const struct krc_membership *member, char *why, size_
     const struct krc_call *call = &member->call;
     bool is_joining = member->state == KRC_MEMBER_JOINING || member->state == KRC_MEMBER_SYNCING;
     *why = '\0';
-    if (is_joining && member->pattern_count > 0 && member->topic_count == 0)
+    if (krc_membership_holds(member->state) && member->pattern_count > 0 && member->topic_count == 0)
         snprintf(why, size, "no topic matches the pattern");
     else if (is_joining && member->last_error != 0 && !member->told_waiting)
         snprintf(why, size, "the coordinator answers %s to %s (%s)",

@@ -317,6 +317,7 @@ void krc_nodes_forget(struct krc_cluster *cluster, const char *why)
     struct krc_nodes *nodes = &cluster->nodes;
     struct krc_node **list = nodes->list;
     size_t count = nodes->count;
+    krc_stalls_of_nodes(cluster, nodes->lost, sizeof nodes->lost);
     nodes->list = NULL;
     nodes->count = nodes->capacity = 0;
     krc_index_free(&nodes->by_id);

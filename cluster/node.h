@@ -37,6 +37,8 @@ struct krc_nodes {
     size_t server_count, server_capacity;
     struct krc_conn *conns, **last_conn; /* of both, the oldest first */
     int64_t wake_ms; /* there was no memory for another: then it is tried again */
+    char lost[500];  /* what was wrong with brokers that were forgotten, until one answers; "" */
+    struct krc_stall stall;
 };
 
 /* NULL: not known. */

@@ -123,8 +123,12 @@ static void look_at_node(struct look *look, struct krc_node *node)
 
 static void look_at_nodes(struct look *look)
 {
-    const struct krc_nodes *nodes = &look->cluster->nodes;
-    for (size_t i = 0; i < nodes->count; i++)
+    struct krc_nodes *nodes = &look->cluster->nodes;
+    if (nodes->lost[0] != '\0')
+        found(look, &nodes->stall, "", "%s", nodes->lost);
+    else
+        fine(look, &nodes->stall);
+    for (size_t i = 0; i < nodes->count && nodes->lost[0] == '\0'; i++)
         look_at_node(look, nodes->list[i]);
     for (size_t i = 0; i < nodes->server_count && nodes->count == 0; i++)
         look_at_node(look, nodes->servers[i]);
@@ -296,6 +300,14 @@ int64_t krc_stalls_tick(struct krc_cluster *cluster)
     if (look.more > 0)
         krc_cluster_note(cluster, "", text);
     return stalls->any ? stalls->look_ms : INT64_MAX;
+}
+
+void krc_stalls_of_nodes(struct krc_cluster *cluster, char *text, size_t size)
+{
+    struct look look = {.cluster = cluster, .text = text, .size = size};
+    text[0] = '\0';
+    for (size_t i = 0; i < cluster->nodes.count; i++)
+        look_at_node(&look, cluster->nodes.list[i]);
 }
 
 void krc_cluster_describe(struct krc_cluster *cluster, char *text, size_t size)

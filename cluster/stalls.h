@@ -30,4 +30,7 @@ struct krc_stalls {
 /* Looks, and tells what has lasted (krc_cluster_note); when to come again, if nothing arrives. */
 int64_t krc_stalls_tick(struct krc_cluster *cluster);
 
+/* What brokers have said last, as one sentence; "" for nothing. */
+void krc_stalls_of_nodes(struct krc_cluster *cluster, char *text, size_t size);
+
 #endif

@@ -15,6 +15,7 @@ from processes import end_all
 from refused import check_refused
 from secure import check_secure
 from segments import check_segments
+from stalls import check_stalls
 from stress import check_stress
 from txns import check_txns
 from versions import check_versions
@@ -25,6 +26,7 @@ SCENARIOS = {
     "stress": check_stress,
     "cluster": check_cluster,
     "elections": check_elections,
+    "stalls": check_stalls,
     "refused": check_refused,
     "secure": check_secure,
     "groups": check_groups,
@@ -33,8 +35,8 @@ SCENARIOS = {
     "migrate": check_migrate,
     "versions": check_versions,
 }
-DEFAULT = ("segments", "online", "stress", "cluster", "elections", "refused", "secure", "groups", "txns",
-           "offsets", "migrate")
+DEFAULT = ("segments", "online", "stress", "cluster", "elections", "stalls", "refused", "secure",
+           "groups", "txns", "offsets", "migrate")
 
 
 def main():
