@@ -120,9 +120,12 @@ static int choose_of_file(struct planning *planning)
     const struct offsets_options *options = planning->options;
     const struct krc_committed *row;
     krc_committed_list *list;
-    int rc = offsets_read(options, options->target_value, planning->group, &list, planning->error);
+    int rc = offsets_read(options, options->target_value, options->group, &list, planning->error);
     for (size_t i = 0; rc == KRC_OK && (row = krc_committed_at(list, i)) != NULL; i++)
-        rc = choose(planning, row->topic, row->partition, row->offset);
+        rc = strcmp(row->group, planning->group) == 0
+                 ? choose(planning, row->topic, row->partition, row->offset)
+                 : cmd_error(planning->error, KRC_E_INVALID, "%s: offsets of group \"%s\": name the "
+                             "group with -g", options->target_value, row->group);
     krc_committed_free(list);
     return rc;
 }
@@ -280,11 +283,13 @@ static int carry_out(struct planning *planning)
     const struct offsets_options *options = planning->options;
     if (planning->source == NULL && options->target != TO_CURRENT)
         offsets_tell_unchecked();
-    int rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
-    if (rc == KRC_OK && options->execute)
-        return offsets_save(options, planning->source, planning->plan,
-                            planning->current.list, "reset by the user", planning->error);
-    if (rc == KRC_OK) {
+    int rc = !options->execute ? KRC_OK
+                               : offsets_save(options, planning->source, planning->plan,
+                                              planning->current.list, "reset by the user",
+                                              planning->error);
+    if (rc == KRC_OK) /* what was refused is not shown: it would look as if it was done */
+        rc = offsets_print_plan(planning->plan, planning->current.list, planning->error);
+    if (rc == KRC_OK && !options->execute) {
         offsets_tell_members(planning->current.groups, planning->plan);
         cmd_say("a dry run, nothing was changed; --execute does it");
     }

@@ -191,8 +191,22 @@ void krc_committed_write_json(const krc_committed_list *list, FILE *out)
 struct reading {
     krc_committed_list *list;
     const char *group; /* NULL: any */
+    char *named;       /* by the text, and called `group` here; NULL: none was yet */
     krc_error *error;
 };
+
+/* Of two groups one would overwrite the other. */
+static int rename_group(struct reading *in, struct krc_committed *row, const char *place)
+{
+    if (in->named == NULL && (in->named = strdup(row->group)) == NULL)
+        return krc_fail_nomem(in->error, strlen(row->group));
+    if (strcmp(row->group, in->named) != 0)
+        return krc_fail(in->error, KRC_E_INVALID,
+                        "%s: group \"%s\" after group \"%s\": both cannot become group \"%s\"",
+                        place, row->group, in->named, in->group);
+    row->group = in->group;
+    return KRC_OK;
+}
 
 /* `place`: "line 3, column 1" or "entry 3". */
 static int add_row(struct reading *in, struct krc_committed *row, const char *place)
@@ -201,10 +215,8 @@ static int add_row(struct reading *in, struct krc_committed *row, const char *pl
         row->group = in->group != NULL ? in->group : "default";
     if (row->group[0] == '\0')
         return krc_fail(in->error, KRC_E_INVALID, "%s: the group has no name", place);
-    if (in->group != NULL && strcmp(row->group, in->group) != 0)
-        return krc_fail(in->error, KRC_E_INVALID,
-                        "%s: group \"%s\", but only group \"%s\" was asked for", place, row->group,
-                        in->group);
+    if (in->group != NULL)
+        KRC_TRY(rename_group(in, row, place));
     int rc = krc_check_topic_name(row->topic, in->error);
     if (rc < 0) {
         krc_error_in(in->error, "%s", place);
@@ -482,18 +494,56 @@ static int add_entry(struct reading *in, sqlite3_stmt *entry, const char *place)
     return rc;
 }
 
-static int read_entries(struct reading *in, sqlite3_stmt *statement)
+/* `line`: 0 of one array. */
+static int read_entries(struct reading *in, sqlite3_stmt *statement, unsigned line)
 {
     int rc;
+    char place[48];
+    snprintf(place, sizeof place, "line %u", line);
     for (unsigned n = 1; (rc = sqlite3_step(statement)) == SQLITE_ROW; n++) {
-        char place[48];
-        snprintf(place, sizeof place, "entry %u", n);
+        if (line == 0)
+            snprintf(place, sizeof place, "entry %u", n);
         KRC_TRY(add_entry(in, statement, place));
     }
     if (rc == SQLITE_DONE)
         return KRC_OK;
-    return krc_fail(in->error, KRC_E_INVALID, "this is no JSON: %s",
-                    sqlite3_errmsg(sqlite3_db_handle(statement)));
+    return krc_fail(in->error, KRC_E_INVALID, "%s%sthis is no JSON: %s", line == 0 ? "" : place,
+                    line == 0 ? "" : ": ", sqlite3_errmsg(sqlite3_db_handle(statement)));
+}
+
+static int read_array(struct reading *in, sqlite3_stmt *statement, const char *text, size_t len,
+                      unsigned line)
+{
+    if (sqlite3_bind_text64(statement, 1, text, len, SQLITE_STATIC, SQLITE_UTF8) != SQLITE_OK)
+        return krc_fail(in->error, KRC_E_NOMEM, "cannot read JSON: %s",
+                        sqlite3_errmsg(sqlite3_db_handle(statement)));
+    int rc = read_entries(in, statement, line);
+    sqlite3_reset(statement);
+    return rc;
+}
+
+/* One object a line: each is an array of one. */
+static int read_objects(struct reading *in, sqlite3_stmt *statement, const char *text,
+                        size_t len)
+{
+    struct krc_buffer array = {0};
+    const char *end = text + len;
+    int rc = KRC_OK;
+    for (unsigned line = 1; rc >= 0 && text < end; line++) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        size_t size = (size_t)((newline == NULL ? end : newline) - text);
+        array.len = 0;
+        rc = krc_buffer_append(&array, "[", 1, in->error);
+        if (rc >= 0)
+            rc = krc_buffer_append(&array, text, size, in->error);
+        if (rc >= 0)
+            rc = krc_buffer_append(&array, "]", 1, in->error);
+        if (rc >= 0)
+            rc = read_array(in, statement, (const char *)array.data, array.len, line);
+        text += size + 1;
+    }
+    krc_buffer_free(&array);
+    return rc;
 }
 
 /* SQLite would cut the string there, and say nothing. */
@@ -509,24 +559,6 @@ static bool has_escaped_nul(const char *text, size_t len)
     return false;
 }
 
-static int parse_json(struct reading *in, const char *text, size_t len)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    int rc = KRC_E_NOMEM;
-    if (has_escaped_nul(text, len))
-        return krc_fail(in->error, KRC_E_INVALID, "a string of the JSON text holds \\u0000");
-    if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, entries, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_bind_text64(statement, 1, text, len, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK)
-        rc = read_entries(in, statement);
-    else
-        krc_fail(in->error, rc, "cannot read JSON: %s", sqlite3_errmsg(db));
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return rc;
-}
-
 static size_t skip_blanks(const char *text, size_t len, size_t i)
 {
     while (i < len && strchr(" \t\r\n", text[i]) != NULL && text[i] != '\0')
@@ -534,22 +566,45 @@ static size_t skip_blanks(const char *text, size_t len, size_t i)
     return i;
 }
 
-/* "[" and then "{" or "]": no line of CSV begins like that. */
+static int parse_json(struct reading *in, const char *text, size_t len)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    int rc = KRC_E_NOMEM;
+    if (has_escaped_nul(text, len))
+        return krc_fail(in->error, KRC_E_INVALID, "a string of the JSON text holds \\u0000");
+    bool ready = sqlite3_open(":memory:", &db) == SQLITE_OK &&
+                 sqlite3_prepare_v2(db, entries, -1, &statement, NULL) == SQLITE_OK;
+    if (ready)
+        rc = text[skip_blanks(text, len, 0)] == '['
+                 ? read_array(in, statement, text, len, 0)
+                 : read_objects(in, statement, text, len);
+    else
+        krc_fail(in->error, rc, "cannot read JSON: %s", sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return rc;
+}
+
+/* "[" and then "{" or "]", or "{" and then a name: no line of CSV begins like that. */
 static bool looks_like_json(const char *text, size_t len)
 {
     size_t i = skip_blanks(text, len, 0);
-    if (i == len || text[i] != '[')
+    if (i == len || (text[i] != '[' && text[i] != '{'))
         return false;
+    bool is_array = text[i] == '[';
     i = skip_blanks(text, len, i + 1);
-    return i < len && (text[i] == '{' || text[i] == ']');
+    return i < len && (is_array ? text[i] == '{' || text[i] == ']' : text[i] == '"');
 }
 
 int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, const char *group,
                         krc_error *error)
 {
-    struct reading in = {list, group, error};
+    struct reading in = {list, group, NULL, error};
     size_t mark = krc_utf8_mark(text, len);
     text += mark;
     len -= mark;
-    return looks_like_json(text, len) ? parse_json(&in, text, len) : parse_csv(&in, text, len);
+    int rc = looks_like_json(text, len) ? parse_json(&in, text, len) : parse_csv(&in, text, len);
+    free(in.named);
+    return rc;
 }

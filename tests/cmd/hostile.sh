@@ -134,12 +134,18 @@ told 1 "$pending"
 
 # ---- offsets that are none
 printf 't,0,10070\n' >"$dir/beyond.csv"
-expect 0 '' 'krc: t-0: offset 10070 is out of range; using 5' offsets import "$dir/beyond.csv" \
-    -b "$b" -g g
-expect 0 '' 'krc: t-0: offset 10070 is out of range; using 5' offsets import "$dir/beyond.csv" \
-    -b "$b" --store "$dir/inside.db"
-expect 0 '' 'krc: no log was named with -b or -d: whether offsets are in its range was not checked' \
-    offsets import "$dir/beyond.csv" --store "$dir/beyond.db"
+imports() { # imports ROW MESSAGE ARGUMENTS...
+    row=$1 message=$2
+    shift 2
+    run 0 offsets import "$dir/beyond.csv" "$@"
+    same "import $*" "$message $row" "$(cat "$dir/err") $(tail -n 1 "$dir/out" | tr -s ' ')"
+}
+imports 'g t 0 3 5' 'krc: t-0: offset 10070 is out of range; using 5' -b "$b" -g g
+imports 'default t 0 - 5' 'krc: t-0: offset 10070 is out of range; using 5' -b "$b" \
+    --store "$dir/inside.db"
+imports 'default t 0 - 10070' \
+    'krc: no log was named with -b or -d: whether offsets are in its range was not checked' \
+    --store "$dir/beyond.db"
 run 0 offsets lag --store "$dir/beyond.db" -b "$b"
 same 'lag' 'default t 0 0 10070 5 5 - - 0 beyond the end' "$(sed -n '2s/  */ /gp' "$dir/out")"
 run 0 offsets lag --store "$dir/beyond.db" -b "$b" -J

@@ -84,7 +84,7 @@ txns 1 33 33 same 0 $same" "$dry" -d "$LOGS" -g billing --to-store "$dir/to.db" 
 expect 3 "$title
 trimmed 0 7 - not found - there: there is no partition trimmed-0" "$dry" -d "$LOGS" -g behind $to
 printf 'billing,trimmed,0,7\nbilling,txns,0,57\nbilling,txns,1,33\n' |
-    "$KRC" offsets import --store "$dir/from.db" 2>"$dir/err" || exit 1
+    "$KRC" offsets import --store "$dir/from.db" >"$dir/plan" 2>"$dir/err" || exit 1
 from="--store $dir/from.db -g billing -d $LOGS"
 expect 3 "$title
 trimmed 0 7 - not found - there: there is no partition trimmed-0
@@ -183,7 +183,7 @@ txns other 1 33 - not found - there: there is no partition other-1" \
     "krc: --map-topic nobody: group \"billing\" has no committed offset of it
 $dry" -d "$LOGS" -g billing $to --map-topic txns=other --map-topic nobody=x
 printf 'two,txns,0,57\ntwo,trimmed,0,60\n' |
-    "$KRC" offsets import --store "$dir/two.db" 2>"$dir/err" || exit 1
+    "$KRC" offsets import --store "$dir/two.db" >"$dir/plan" 2>"$dir/err" || exit 1
 expect 1 '' 'krc: trimmed and txns cannot both be us-west.txns there' --store "$dir/two.db" -g two \
     -d "$LOGS" $to --map-topic txns=us-west.txns --map-topic trimmed=us-west.txns
 expect 2 '' "krc: --map-topic \"txns\": give the topic's names as OLD=NEW$more" --map-topic txns

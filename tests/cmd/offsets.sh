@@ -90,7 +90,10 @@ default txns-open 0 - 100' "$unchecked
 krc: a dry run, nothing was imported" \
     import "$dir/3.csv" --store "$db" --dry-run
 same 'a dry run makes no store' '' "$(ls "$dir" | grep krc.db)"
-expect 0 '' "$unchecked" import "$dir/3.csv" --store "$db"
+expect 0 'GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
+default a-topic-of-more-than-24-characters 3 - 7
+default trimmed 0 - 60
+default txns-open 0 - 100' "$unchecked" import "$dir/3.csv" --store "$db"
 expect 0 '"a-topic-of-more-than-24-characters",3,7
 trimmed,0,60
 txns-open,0,100' '' export --store "$db" -g default
@@ -103,7 +106,7 @@ default|trimmed|0||60|imported by the user
 default|txns-open|0||100|imported by the user'
 sql 'SELECT DISTINCT settled, leader_epoch, commit_time_ms > 1700000000000 FROM offsets' '0||1'
 "$KRC" offsets export --store "$db" | sed 's/^default/"my ""own"", group"/' >"$dir/4.csv"
-expect 0 '' "$unchecked" import "$dir/4.csv" --store "$db"
+run 0 offsets import "$dir/4.csv" --store "$db"
 expect 0 'trimmed,0,60' '' export --store "$db" -t trimmed -g 'my "own", group'
 "$KRC" offsets export --store "$db" -J >"$dir/all.json"
 same 'export -J, as jq reads it' 'my "own", group trimmed 0 60 null' "$(jq -r '.[] |
@@ -111,10 +114,28 @@ same 'export -J, as jq reads it' 'my "own", group trimmed 0 60 null' "$(jq -r '.
     "\(.group) \(.topic) \(.partition) \(.offset) \(.leaderEpoch)"' "$dir/all.json")"
 "$KRC" offsets export --store "$db" >"$dir/all.csv"
 rm -f "$db"*
-"$KRC" offsets import --store "$db" <"$dir/all.json" 2>"$dir/err" || exit 1
+"$KRC" offsets import --store "$db" <"$dir/all.json" >"$dir/plan" 2>"$dir/err" || exit 1
 same 'JSON there and back' "$(cat "$dir/all.csv")" "$("$KRC" offsets export --store "$db")"
-expect 1 '' "krc: DIR/4.csv: line 1, column 1: group \"my \"own\", group\", but only group \"g\" was \
-asked for" import "$dir/4.csv" --store "$db" -g g
+expect 1 '' "krc: DIR/all.csv: line 4, column 1: group \"my \"own\", group\" after group \"default\": \
+both cannot become group \"other\"" import "$dir/all.csv" --store "$db" -g other
+
+# one group under another name, from a pipe; one JSON object a line
+for file in '' -; do
+    "$KRC" offsets export --store "$db" -J -g default | "$KRC" offsets import $file --store "$db" \
+        -g other >"$dir/out" 2>"$dir/err"
+    same 'a row for each' 'other trimmed 0 60' "$(awk '$2 == "trimmed" { print $1, $2, $3, $NF }' "$dir/out")"
+    same 'under another name' "$("$KRC" offsets export --store "$db" -g default)" \
+        "$("$KRC" offsets export --store "$db" -g other)"
+done
+jq -c '.[]' "$dir/all.json" >"$dir/lines.json"
+rm -f "$db"*
+run 0 offsets import "$dir/lines.json" --store "$db"
+same 'JSON, a line each' "$(cat "$dir/all.csv")" "$("$KRC" offsets export --store "$db")"
+(cat "$dir/lines.json" && echo '{"topic":"t","partition":0}') >"$dir/bad.json"
+expect 1 '' "krc: DIR/bad.json: line 7: \"offset\" is missing or no number from 0 to \
+9223372036854775807" import "$dir/bad.json" --store "$db"
+expect 1 '' "krc: DIR/4.csv: offsets of group \"my \"own\", group\": name the group with -g" \
+    reset --store "$db" --from-file "$dir/4.csv"
 printf 't,0,1\nt,1,x\n' >"$dir/bad.csv"
 expect 1 '' "krc: DIR/bad.csv: line 2, column 5: \"x\" is no offset, a number from 0 to \
 9223372036854775807" import "$dir/bad.csv" --store "$db"
@@ -123,8 +144,7 @@ expect 1 '' 'krc: cannot open DIR/none.csv: No such file or directory' \
     import "$dir/none.csv" --store "$db"
 expect 1 '' 'krc: cannot read DIR: Is a directory' import "$dir" --store "$db"
 echo 'not a store at all' >"$dir/text"
-expect 1 '' "$unchecked
-krc: DIR/text is no offset store: it is not even a SQLite file; it was left as it is, name \
+expect 1 '' "krc: DIR/text is no offset store: it is not even a SQLite file; it was left as it is, name \
 another file" import "$dir/3.csv" --store "$dir/text"
 
 # ---- list
@@ -170,7 +190,7 @@ for partition in txns:0 txns:1 txns-open:0 txns-segments:0 compacted:0 trimmed:0
     behind=$(last $topic $p)
     for from in 0 60 $((behind - 1)) $behind; do
         rm -f "$dir/lag.db"*
-        echo "$topic,$p,$from" | "$KRC" offsets import --store "$dir/lag.db" 2>"$dir/err" || exit 1
+        echo "$topic,$p,$from" | "$KRC" offsets import --store "$dir/lag.db" >"$dir/plan" 2>"$dir/err" || exit 1
         "$KRC" offsets lag --exact --store "$dir/lag.db" -d "$LOGS" -J >"$dir/out"
         start=$(jq .logStartOffset "$dir/out")
         count=$(records $topic $p $from)
@@ -185,7 +205,7 @@ done
 
 # groups that have a partition in common
 printf 'a,txns,0,57\nb,txns,0,5\nc,txns,0,189\nd,nowhere,3,1\n' |
-    "$KRC" offsets import --store "$dir/four.db" 2>"$dir/err"
+    "$KRC" offsets import --store "$dir/four.db" >"$dir/plan" 2>"$dir/err"
 expect 0 "$title
 a txns 0 0 57 189 189 189 132 0
 b txns 0 0 5 189 189 189 184 0
@@ -194,12 +214,15 @@ d nowhere 3 - 1 - - - - -" '' lag --store "$dir/four.db" -d "$LOGS"
 
 # offsets that are none: said, marked, and no lag of 0
 printf 'txns,0,10070\ntrimmed,0,7\nnowhere,3,1\n' >"$dir/none.csv"
-expect 0 '' "krc: nowhere-3: whether offset 1 is in the range of the log is not known: the log \
+expect 0 'GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
+default nowhere 3 - 1
+default trimmed 0 - 52
+default txns 0 - 189' "krc: nowhere-3: whether offset 1 is in the range of the log is not known: the log \
 folders have no partition nowhere-3
 krc: trimmed-0: offset 7 is out of range; using 52
 krc: txns-0: offset 10070 is out of range; using 189" \
     import "$dir/none.csv" --store "$dir/inside.db" -d "$LOGS"
-"$KRC" offsets import "$dir/none.csv" --store "$dir/none.db" 2>"$dir/err" || exit 1
+"$KRC" offsets import "$dir/none.csv" --store "$dir/none.db" >"$dir/plan" 2>"$dir/err" || exit 1
 expect 0 "$title NOTE
 default nowhere 3 - 1 - - - - - -
 default trimmed 0 52 7 90 90 90 38 0 below the start
@@ -237,12 +260,12 @@ expect 1 '' 'krc: the log folders have no __consumer_offsets' list -d "$LOGS/txn
 
 # moved into a store: as CSV, and as JSON with all that goes with an offset
 "$KRC" offsets export -d "$LOGS" 2>"$dir/err" | "$KRC" offsets import --store "$dir/moved.db" \
-    2>"$dir/err" || exit 1
+    >"$dir/plan" 2>"$dir/err" || exit 1
 same 'CSV from a folder to a store' "$("$KRC" offsets export -d "$LOGS" 2>"$dir/err")" \
     "$("$KRC" offsets export --store "$dir/moved.db")"
 rm -f "$dir/moved.db"*
 "$KRC" offsets export -d "$LOGS" -J 2>"$dir/err" | "$KRC" offsets import --store "$dir/moved.db" \
-    2>"$dir/err" || exit 1
+    >"$dir/plan" 2>"$dir/err" || exit 1
 same 'JSON from a folder to a store' "$("$KRC" offsets export -d "$LOGS" -J 2>"$dir/err" | jq 'map(del(.range))')" \
     "$("$KRC" offsets export --store "$dir/moved.db" -J | jq .)"
 "$KRC" read -d "$LOGS" -t txns --store "$dir/moved.db" -g billing -J 2>"$dir/err" >"$dir/out"
@@ -258,7 +281,7 @@ audit codec-zstd 0 0 101 750 750 750 - 0" 'krc: group audit: topic codec-zstd wa
 'offset 101 of partition 0 was committed, which says nothing of it' \
     lag --store "$dir/moved.db" -d "$LOGS" -g audit
 "$KRC" offsets export -d "$LOGS" -g audit -J |
-    "$KRC" offsets import --store "$dir/moved.db" 2>"$dir/err" || exit 1
+    "$KRC" offsets import --store "$dir/moved.db" >"$dir/plan" 2>"$dir/err" || exit 1
 same 'the new topic has a history of its own' '1|2' "$(sqlite3 "$dir/moved.db" \
     "SELECT group_concat(history, '|') FROM histories WHERE group_id = 'audit'")"
 
@@ -354,8 +377,7 @@ sql 'PRAGMA integrity_check' ok
 
 # ---- a sink's offsets stay
 sqlite3 "$db" "INSERT INTO sinks VALUES ('t', 0, 1, 0, 100, NULL)"
-expect 1 "$plan
-default t 0 8 0" "$unchecked
+expect 1 '' "$unchecked
 krc: DIR/krc.db belongs to a sink, which stands where its offsets are: if they moved, records \
 would be written twice or left out; replay into another place" \
     reset --store "$db" -t t:0 --to-offset 0 --execute

@@ -298,7 +298,7 @@ for at in "$dir/new" "$dir/empty" "sqlite:$dir/new.db"; do
 done
 : >"$dir/mine.db"
 run 1 replay -q -d "$dir/broken-0" --to "sqlite:$dir/mine.db"
-same 'an mine file' mine.db "$(cd "$dir" && ls mine.db)"
+same 'an empty file' mine.db "$(cd "$dir" && ls mine.db)"
 expect 1 '' 'krc: cannot open DIR/none/new.db: No such file or directory' \
     replay -q -d "$LOGS" --to "sqlite:$dir/none/new.db"
 run 0 replay -q -d "$LOGS" -t never --to "$dir/new"

@@ -84,11 +84,11 @@ anew 4m
 run 0 replay -q -d "$LOGS" -t txns --to "$disk/to"
 run 0 $reading
 mount -o remount,ro "$disk"
-expect 1 '' 'krc: cannot open DIR/disk/to/krc.lock: Read-only file system' \
+expect 1 '' 'krc: cannot make a file in DIR/disk/to, which locks it: Read-only file system' \
     replay -q -d "$LOGS" -t txns --to "$disk/to"
 expect 1 '' 'krc: cannot make the folder DIR/disk/new: Read-only file system' \
     replay -q -d "$LOGS" -t txns --to "$disk/new"
-expect 1 '' 'krc: cannot open DIR/disk/new.db-lock: Read-only file system' \
+expect 1 '' 'krc: cannot open DIR/disk/new.db: Read-only file system' \
     replay -q -d "$LOGS" -t txns --to "sqlite:$disk/new.db"
 for begun in "replay -q -d $LOGS -t txns --to $dir/other --store $disk/store.db" "$reading"; do
     run 1 $begun

@@ -91,8 +91,11 @@ START_TEST(csv_faults_are_placed)
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         ck_assert_str_eq(parsed(faults[i].text, NULL), faults[i].message);
-    ck_assert_str_eq(parsed("other,t,0,6", "mine"),
-                     "line 1, column 1: group \"other\", but only group \"mine\" was asked for");
+    ck_assert_str_eq(parsed("other,t,0,6\nother,t,1,6\nmine,t,2,6", "mine"),
+                     "line 3, column 1: group \"mine\" after group \"other\": both cannot become "
+                     "group \"mine\"");
+    ck_assert_str_eq(parsed("{\"topic\":\"t\",\"partition\":0,\"offset\":1}\n\n{\"topic\":1}", NULL),
+                     "line 3: \"topic\" is missing or no string");
     krc_committed_list *list = krc_committed_new();
     ck_assert_int_eq(krc_committed_parse(list, "t,0\0,5", 6, NULL, &error), KRC_E_INVALID);
     ck_assert_str_eq(error.message, "line 1, column 4: a NUL byte");
