@@ -166,7 +166,13 @@ void krc_remote_pause(struct krc_remote *remote, bool paused)
 int krc_remote_explain(const struct krc_remote *r, krc_error *error)
 {
     int rc;
-    if (r->failed_size > 0)
+    if (r->failed_size > 0 && r->failed_size <= r->cluster->settings.receive_max_bytes)
+        rc = krc_fail(error, r->rc,
+                      "%s-%d: %s sends only a part of the batch at offset %lld: the batch has %lld "
+                      "bytes, and %lld were asked for",
+                      r->topic->name, (int)r->index, krc_remote_broker(r), (long long)r->failed_at,
+                      (long long)r->failed_size, (long long)r->max_bytes);
+    else if (r->failed_size > 0)
         rc = krc_fail(error, r->rc,
                       "%s-%d: what lies at offset %lld comes in %lld bytes, over "
                       "receive.message.max.bytes (%lld): raise that",

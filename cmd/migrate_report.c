@@ -37,16 +37,17 @@ static void print_truth(const char *name, bool truth, FILE *out)
     fprintf(out, "\"%s\":%s,", name, truth ? "true" : "false");
 }
 
-/* In hexadecimal; null where it is not known. */
+/* As Kafka's tools show it; null where it is not known. */
 static void print_id(const char *name, const struct krc_uuid *id, FILE *out)
 {
     static const struct krc_uuid unknown;
     bool is_known = memcmp(id, &unknown, sizeof unknown) != 0;
-    fprintf(out, is_known ? "\"%s\":\"" : "\"%s\":null,", name);
-    for (size_t i = 0; is_known && i < sizeof id->bytes; i++)
-        fprintf(out, "%02x", id->bytes[i]);
+    char text[KRC_UUID_LETTERS + 1];
+    krc_uuid_format(id, text);
     if (is_known)
-        fputs("\",", out);
+        fprintf(out, "\"%s\":\"%s\",", name, text);
+    else
+        fprintf(out, "\"%s\":null,", name);
 }
 
 static void print_partition(const struct migrate_report *report,

@@ -15,6 +15,7 @@
 #include "base/nearest.h"
 #include "base/pattern.h"
 #include "base/printable.h"
+#include "base/uuid.h"
 
 /* ---- Committed offsets --------------------------------------------------------------------- */
 

@@ -122,6 +122,10 @@ txns 0 72 72 exact 0 $found" "$dry" $from -t txns:0 $to --report "$dir/report"
 expect 0 "$title
 txns 1 33 33 exact 0 $found" "$dry" $from -t txns:1 $to --to-group other --report "$dir/report"
 
+# topic ids are as Kafka's tools show them
+same 'the id of txns' "$(sed -n 's/^topic_id: //p' "$LOGS/txns-1/partition.metadata")" \
+    "$(tail -n 1 "$dir/report" | jq -r .topicId)"
+
 # so is a topic that was made again, on either side
 for other in 's/"topicId":"../"topicId":"00/' 's/"toTopicId":null/"toTopicId":"00"/'; do
     sed "$other" "$dir/report" >"$dir/again"

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "protocol/api.h"
 #include "tests/support/reader.h"
 #include "tests/support/run.h"
 
@@ -142,6 +143,28 @@ START_TEST(a_size_over_the_limit)
     ck_assert_ptr_nonnull(strstr(r->error.message, "receive.message.max.bytes"));
     ck_assert_uint_eq(sim.cluster.frames->held, 0);
     ck_assert_int_le(sim.cluster.frames->idle_count, 2);
+}
+END_TEST
+
+static void cut_batches(enum krc_api_name api, void *response)
+{
+    struct krc_fetch_response *r = response;
+    for (int32_t i = 0; api == KRC_API_FETCH && i < r->topic_count; i++)
+        for (int32_t n = 0; n < r->topics[i].partition_count; n++)
+            if (r->topics[i].partitions[n].records.len > 60)
+                r->topics[i].partitions[n].records.len = 60;
+}
+
+/* However much is asked for. */
+START_TEST(a_batch_that_never_comes_whole)
+{
+    world.edit = cut_batches;
+    struct reader *r = read_stored("t", 0, 5, 0);
+    sim_run(5000);
+    check_handed_out("fails at 5: KRC_E_TOO_LARGE\n");
+    ck_assert_ptr_nonnull(strstr(r->error.message, "sends only a part of the batch at offset 5: "
+                                                   "the batch has "));
+    ck_assert_ptr_null(strstr(r->error.message, "receive.message.max.bytes"));
 }
 END_TEST
 
@@ -319,6 +342,7 @@ int main(void)
         never,
         out_of_order,
         a_size_over_the_limit,
+        a_batch_that_never_comes_whole,
         a_batch_over_the_limit,
         throttled,
         throttled_questions,
