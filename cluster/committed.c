@@ -218,5 +218,7 @@ int64_t krc_committed_tick(struct krc_cluster *cluster)
         fetch_offsets(c, conn);
     else if (c->error_code != 0)
         fail_all(cluster->questions.open, c->error_code);
+    if (due_ms(cluster) == INT64_MAX) /* where all have failed: who waits is to look soon */
+        next_ms = cluster->now_ms + 1;
     return next_ms;
 }

@@ -291,6 +291,11 @@ int krc_member_explain(const struct krc_membership *member, krc_error *error)
                         "ConsumerGroupHeartbeat (Kafka 4.0 and later do): use "
                         "group.protocol=classic",
                         member->settings.group);
+    if (member->call.rc == KRC_E_UNSUPPORTED) {
+        int rc = krc_call_explain(&member->call, error);
+        krc_error_in(error, "group %s cannot be joined", member->settings.group);
+        return rc;
+    }
     return krc_fail(error, KRC_E_REFUSED, "group %s cannot be joined: the coordinator answers %s "
                     "(%s)", member->settings.group, krc_kafka_error_name(member->error_code),
                     member->why[0] != '\0' ? member->why

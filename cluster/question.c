@@ -391,9 +391,14 @@ static struct krc_conn *conn_for(struct krc_cluster *cluster, const struct krc_q
     return krc_node_conn(node, KRC_FOR_QUESTIONS);
 }
 
-/* The broker is too old for it: what cannot be known is answered so. */
+/* The broker is too old for it: what cannot be known is answered so, but where a log begins or ends
+ * no reader can do without. */
 static void tell_unknown(struct krc_question *q)
 {
+    if (q->type == KRC_ASKS_OFFSET) {
+        krc_question_fail(q, KRC_E_UNSUPPORTED, KRC_KAFKA_UNSUPPORTED_VERSION);
+        return;
+    }
     q->offset = -1;
     q->found_epoch = -1;
     if (q->type == KRC_ASKS_CLEANUP)
@@ -462,10 +467,12 @@ static bool ask_one_group(struct krc_cluster *cluster, int64_t *next_ms)
         struct krc_conn *conn = conn_for(cluster, q);
         if (conn == NULL)
             continue;
-        if (krc_conn_version(conn, apis[q->type]) < 0)
-            tell_unknown(q);
-        else
+        if (krc_conn_version(conn, apis[q->type]) >= 0) {
             ask_together(cluster, q, conn);
+            return true;
+        }
+        tell_unknown(q);
+        *next_ms = cluster->now_ms + 1; /* nothing has to arrive: who waits is to look soon */
         return true;
     }
     return false;

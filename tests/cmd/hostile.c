@@ -13,6 +13,8 @@
  *
  * "hostile orders": t, orders and orders-eu, of which g has committed t alone.
  *
+ * "hostile without-Fetch", or another API: t alone; it has no version of that.
+ *
  * "hostile Fetch", or another API: t alone; it falls asleep instead of answering that, and then
  * prints "asleep".
  *
@@ -203,6 +205,8 @@ START_TEST(serve_for_ever)
         group_target(group_join("t"), "t-0");
         group_rebalance();
     }
+    if (strncmp(mode, "without-", 8) == 0)
+        world_versions(find_api(mode + 8), -1, -1);
     serve_begin();
     enum krc_api_name held = find_api(mode);
     serve_hold(held);

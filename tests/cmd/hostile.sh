@@ -182,6 +182,33 @@ krc: group "g" has no committed offset of topics that match "^o"' "$(cat "$dir/e
     same "what $command has" 1 "$(grep -c '^g *t \|^t,0,3' "$dir/out")"
 done
 
+# ---- an API that the broker lacks: said in a sentence, and no wait
+lacks() { # lacks TEXT ARGUMENTS...: and nothing but that
+    text=$1
+    shift
+    timeout 20 "$KRC" "$@" -b "$b" >"$dir/out" 2>"$dir/err" </dev/null
+    same "$*: exit status" 1 $?
+    same "$*" "krc: $text" "$(grep -v '^krc: t-0: assigned by' "$dir/err")"
+}
+serve without-ListOffsets
+old='asked for its offsets (ListOffsets), the broker answers UNSUPPORTED_VERSION: the broker does not speak this version of the request'
+for command in 'read -q -e' 'read -q -e -o -2' "replay -q --to $dir/old" topics txns 'offsets lag -g g' \
+    'offsets list -g g' 'offsets reset -g g --to-latest'; do
+    lacks "t-0: $old" $command -t t
+done
+for api in JoinGroup SyncGroup; do
+    serve without-$api
+    lacks "group g cannot be joined: the broker is too old: it has no $api that would do" \
+        read -q -t t -g g --join
+done
+serve without-OffsetFetch
+lacks "t-0: asked for the group's committed offset (OffsetFetch), the broker answers \
+UNSUPPORTED_VERSION: the broker does not speak this version of the request" read -q -t t -g g --commit -e
+lacks 'group g: the broker is too old: it has no OffsetFetch that would do' offsets list -g g
+serve without-Fetch
+lacks "the cluster is out of reach: $b: it is older than Kafka 0.11, or no broker: it has no version \
+of Fetch that krc speaks" read -q -t t -e
+
 # ---- many partitions, half of them without a leader
 serve many
 for json in '' -J; do
