@@ -149,8 +149,37 @@ static int commit(struct reading *r, krc_error *error)
     if (rc < 0 || !r->commits)
         return rc;
     r->commit_at_ms = cmd_clock_ms() + r->commit_interval_ms;
+    r->is_last_commit = r->is_group_store;
     rc = krc_commit(r->krc, error);
     return rc == KRC_E_FENCED ? KRC_OK : rc; /* events tell which partitions are gone */
+}
+
+/* A coordinator that does not answer is no reason to read no further. */
+static void on_committed(void *arg, const krc_error *error)
+{
+    struct reading *r = arg;
+    bool is_late = error->code == KRC_E_TIMEOUT || error->code == KRC_E_IO;
+    if (is_late && !r->is_last_commit)
+        cmd_say("%s; reading goes on, and it is committed later", error->message);
+    else if (error->code < 0 && error->code != KRC_E_FENCED && !is_late)
+        r->commit_error = *error;
+}
+
+/* From time to time: a group's coordinator is not waited for. */
+static int commit_meanwhile(struct reading *r, krc_error *error)
+{
+    if (!r->is_group_store)
+        return commit(r, error);
+    int rc = read_flush(r, error);
+    if (rc < 0)
+        return rc;
+    if (r->commit_error.code < 0) {
+        *error = r->commit_error;
+        return error->code;
+    }
+    r->commit_at_ms = cmd_clock_ms() + r->commit_interval_ms;
+    rc = krc_commit_async(r->krc, on_committed, r, error);
+    return rc == KRC_E_BUSY || rc == KRC_E_FENCED ? KRC_OK : rc;
 }
 
 static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)
@@ -164,7 +193,7 @@ static int take_batch(struct reading *r, krc_batch *batch, krc_error *error)
         rc = take_records(r, batch, &info, error);
     krc_release(batch);
     if (rc == KRC_OK && r->commits && cmd_clock_ms() >= r->commit_at_ms)
-        return commit(r, error);
+        return commit_meanwhile(r, error);
     if (rc == KRC_OK && krc_text_bytes(r->out).len >= OUT_BYTES)
         return read_flush(r, error);
     return rc;
@@ -232,7 +261,7 @@ static int after_silence(struct reading *r, krc_error *error)
         return KRC_OK;
     }
     if (r->commits && now >= r->commit_at_ms) {
-        int rc = commit(r, error);
+        int rc = commit_meanwhile(r, error);
         if (rc < 0)
             return rc;
     }
@@ -400,6 +429,7 @@ static int read_all(const struct read_options *options)
         .left = source->max_messages > 0 ? source->max_messages : INT64_MAX,
         .commits = options->joins || options->commits ||
                    krc_config_get(source->config, "offset.store.file") != NULL,
+        .is_group_store = krc_config_get(source->config, "offset.store.file") == NULL,
         .commit_interval_ms =
             strtoll(krc_config_get(source->config, "auto.commit.interval.ms"), NULL, 10),
     };

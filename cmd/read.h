@@ -43,6 +43,9 @@ struct reading {
     bool failed;      /* something was told that makes it exit status 1 */
     bool lossy;
     bool stopped;     /* -c was reached, in partition `at` */
+    bool is_group_store;  /* a cluster's group is all that is committed to */
+    bool is_last_commit;  /* which is waited for */
+    krc_error commit_error; /* of a commit that was not waited for; code 0 */
     int64_t commit_at_ms; /* when to commit next */
     int64_t commit_interval_ms;
     int64_t taken_at_ms;  /* when something came last */

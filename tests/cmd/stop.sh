@@ -101,6 +101,17 @@ stop 1 'and the next run, or --recover, asks again'
 same 'a commit that is still to be judged' 1 \
     "$(sqlite3 "$dir/c/krc.db" 'SELECT count(*) FROM pending')"
 
+# reading goes on without it, as long as nobody wants an end
+serve OffsetCommit
+start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10 -X request.timeout.ms=300 \
+    -X default.api.timeout.ms=600
+until grep -q 'nobody answers as the coordinator of group g' "$dir/err" ||
+    ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+sleep 1 # longer than a commit would be waited for
+kill -0 $pid 2>/dev/null
+same "it reads on without an answer to its commit" 0 $?
+stop 1 "the group's coordinator did not answer within 600 ms"
+
 # the next run asks first, and is stopped there
 serve LeaveGroup
 start replay -b "$b" -t t -g g --join --follow --to "$dir/c" --moved-cluster
