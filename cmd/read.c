@@ -63,20 +63,30 @@ static bool is_to_end(void *arg)
     return r->gave_up || cmd_stop_asked();
 }
 
-/* What was read of a history that has ended is a row of its own. */
-static void keep_account(struct reading *r, const struct krc_event *event)
+/* What was read of a history that has ended, or as long as the group let us, is a row of its own. */
+static void keep_account(struct reading *r, const struct cmd_account *account)
 {
     struct cmd_account *ended =
         realloc(r->ended, (r->ended_count + 1) * sizeof *ended);
     if (ended == NULL) {
         r->failed = true;
         cmd_say("%s-%d: out of memory for the account of what was read so far",
-                event->topic, (int)event->partition);
+                account->topic, (int)account->partition);
         return;
     }
     r->ended = ended;
-    ended[r->ended_count++] =
-        (struct cmd_account){event->topic, event->partition, event->account, 0};
+    ended[r->ended_count++] = *account;
+}
+
+/* As it is now; nothing is known of a partition that was not begun, or is not ours any more. */
+static bool account_of(const struct reading *r, const char *topic, int32_t partition,
+                       struct cmd_account *account)
+{
+    struct krc_position p;
+    if (krc_position(r->krc, topic, partition, &p) != KRC_OK || p.position < 0)
+        return false;
+    *account = (struct cmd_account){topic, partition, p.account, p.undecided};
+    return true;
 }
 
 static void tell_events(struct reading *r)
@@ -84,8 +94,11 @@ static void tell_events(struct reading *r)
     struct krc_event event;
     while (krc_event_next(r->krc, &event) == 1) {
         r->lossy |= cmd_tell_event(&r->options->source, &event);
-        if (event.account.to > event.account.from)
-            keep_account(r, &event);
+        struct cmd_account account = {event.topic, event.partition, event.account, 0};
+        if (event.account.to > event.account.from ||
+            (event.type == KRC_EVENT_REVOKED &&
+             account_of(r, event.topic, event.partition, &account)))
+            keep_account(r, &account);
     }
 }
 
@@ -316,13 +329,26 @@ static int acknowledge_rest(struct reading *r, krc_error *error)
     for (size_t i = 0; i < r->count; i++) {
         const struct krc_replay_partition *part = &r->parts[i];
         struct krc_position p;
-        int rc = krc_position(r->krc, part->topic, part->partition, &p);
-        if (rc == KRC_OK && p.position >= 0 && !(r->stopped && i == r->at))
-            rc = krc_ack(r->krc, part->topic, part->partition, p.position, error);
+        if (krc_position(r->krc, part->topic, part->partition, &p) < 0)
+            continue; /* the group has given it to another member */
+        if (p.position < 0 || (r->stopped && i == r->at))
+            continue;
+        int rc = krc_ack(r->krc, part->topic, part->partition, p.position, error);
         if (rc < 0)
             return rc;
     }
     return KRC_OK;
+}
+
+/* After that they are not ours any more. */
+static int leave(struct reading *r, krc_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct cmd_account account;
+        if (account_of(r, r->parts[i].topic, r->parts[i].partition, &account))
+            keep_account(r, &account);
+    }
+    return krc_leave(r->krc, error);
 }
 
 /* ---- From begin to end --------------------------------------------------------------------- */
@@ -388,7 +414,7 @@ static int end(struct reading *r, krc_error *error)
     if (rc == KRC_OK)
         rc = commit(r, error);
     if (rc == KRC_OK && r->options->joins)
-        rc = krc_leave(r->krc, error);
+        rc = leave(r, error);
     r->ending = true;
     if (rc == KRC_OK && r->options->shows_offsets) {
         rc = read_print_offsets(r, error);
@@ -407,14 +433,8 @@ static int tell_accounts(struct reading *r, krc_error *error)
         return cmd_error(error, KRC_E_NOMEM, "out of memory");
     if (count > 0)
         memcpy(accounts, r->ended, count * sizeof *accounts);
-    for (size_t i = 0; i < r->count; i++) {
-        struct krc_position p;
-        const char *topic = r->parts[i].topic;
-        int32_t partition = r->parts[i].partition;
-        if (krc_position(r->krc, topic, partition, &p) == KRC_OK && p.position >= 0)
-            accounts[count++] =
-                (struct cmd_account){topic, partition, p.account, p.undecided};
-    }
+    for (size_t i = 0; i < r->count; i++)
+        count += account_of(r, r->parts[i].topic, r->parts[i].partition, &accounts[count]);
     r->lossy |= cmd_tell_accounts(&r->options->source, accounts, count);
     free(accounts);
     return KRC_OK;

@@ -13,6 +13,9 @@
  *
  * "hostile orders": t, orders and orders-eu, of which g has committed t alone.
  *
+ * "hostile take": t alone; the group (group.protocol=consumer) takes it from the first member once
+ * something is committed, and "taken" is printed.
+ *
  * "hostile without-Fetch", or another API: t alone; it has no version of that.
  *
  * "hostile Fetch", or another API: t alone; it falls asleep instead of answering that, and then
@@ -181,11 +184,26 @@ static enum krc_api_name find_api(const char *name)
     return (enum krc_api_name)api;
 }
 
+static void take_from_member(void)
+{
+    while (serve_requests(KRC_API_CONSUMER_GROUP_HEARTBEAT) == 0)
+        poll(NULL, 0, 5);
+    serve_lock();
+    group_target(1, "t-0");
+    serve_unlock();
+    while (serve_requests(KRC_API_OFFSET_COMMIT) == 0)
+        poll(NULL, 0, 5);
+    serve_lock();
+    group_target(1, "");
+    serve_unlock();
+    puts("taken");
+}
+
 /* What it is made of asserts, which only a running test may do. */
 START_TEST(serve_for_ever)
 {
     world_open();
-    group_open(true);
+    group_open(strcmp(mode, "take") != 0);
     if (strcmp(mode, "empty") != 0)
         add_topic("t", 1);
     if (strcmp(mode, "names") == 0) {
@@ -220,6 +238,8 @@ START_TEST(serve_for_ever)
         poll(NULL, 0, 5);
     if (held < KRC_API_COUNT)
         puts("asleep");
+    if (strcmp(mode, "take") == 0)
+        take_from_member();
     fflush(stdout);
     for (;;)
         pause();

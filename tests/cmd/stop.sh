@@ -123,6 +123,27 @@ for api in JoinGroup OffsetFetch; do
     ends 0
 done
 
+# ---- a member whose partition was given away
+serve take
+"$KRC" read -b "$b" -t t -g g --join -f '%o\n' -X auto.commit.interval.ms=10 \
+    -X group.protocol=consumer >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+until grep -q 'the group gives it' "$dir/err" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -INT $pid
+ends 0
+same 'what was read' '3 4' "$(xargs <"$dir/out")"
+same 'its account' 't 0 3 5 2 0 0 0 0 0 0' "$(tail -n 1 "$dir/err" | tr -s ' ')"
+
+# and one that has it to the end
+serve orders
+"$KRC" read -b "$b" -t t -g g --join -f '%o\n' --account json >"$dir/out" 2>"$dir/err" </dev/null &
+pid=$!
+until [ "$(wc -l <"$dir/out")" = 2 ] || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+kill -INT $pid
+ends 0
+same 'its account, to the end' '3 5 2' \
+    "$(tail -n 1 "$dir/err" | jq -r '.partitions[] | "\(.from) \(.to) \(.delivered)"')"
+
 # ---- --timeout-ms
 serve OffsetFetch
 for command in list lag export 'reset --to-latest' \
