@@ -110,7 +110,10 @@ int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done
         work->done = done;
         work->arg = arg;
         add_entries(work);
-        rc = krc_group_commit_begin(&work->commit, &handle->net->cluster, error);
+        if (work->commit.count > 0)
+            rc = krc_group_commit_begin(&work->commit, &handle->net->cluster, error);
+        else
+            work->commit.call.state = KRC_CALL_TOLD; /* there is nothing to be asked */
     }
     if (rc >= 0)
         handle->group_work = work;

@@ -64,14 +64,13 @@ done
 sql "$s" "$rows" 'txns|0|189|1|43
 txns|1|212|1|43'
 sql "$s" 'SELECT * FROM clusters' 'one|AAA'
-shown='GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET'
-expect 0 "$shown
-one txns 0 - 5" '' offsets import --store "$dir/new.db" -d "$a" -g one "$dir/5.csv"
+shown='GROUP TOPIC PARTITION CURRENT-OFFSET NEW-OFFSET
+one   txns          0              -'
+expect 0 "$shown          5" '' offsets import --store "$dir/new.db" -d "$a" -g one "$dir/5.csv"
 sql "$dir/new.db" 'SELECT * FROM clusters' 'one|AAA'
 sql "$dir/new.db" "$rows" 'txns|0|5|1|43'
 run 1 read -q -d "$b" -t txns --store "$dir/new.db" -g one
-expect 0 "$shown
-one txns 0 - 5" 'krc: no log was named with -b or -d: whether offsets are in its range was not checked' \
+expect 0 "$shown          5" 'krc: no log was named with -b or -d: whether offsets are in its range was not checked' \
     offsets import --store "$dir/none.db" -g one "$dir/5.csv"
 sql "$dir/none.db" 'SELECT count(*) FROM clusters' 0
 
@@ -80,9 +79,8 @@ sql "$dir/none.db" 'SELECT count(*) FROM clusters' 0
 expect 1 '' 'krc: txns-0: offset 189 is of topic id Q1AAAAAAAAAAAAAAAAAAAA, and the topic here has id g1AAAAAAAAAAAAAAAAAAAA: it was recreated, or this is another cluster; leave the topic id out, if the offset holds here' \
     offsets import --store "$dir/json.db" -d "$b" "$dir/a.json"
 same 'nothing was committed' 0 "$(sqlite3 "$dir/json.db" 'SELECT count(*) FROM offsets')"
-expect 0 "$shown
-one txns 0 - 189
-one txns 1 - 212" '' offsets import --store "$dir/json.db" -d "$a" "$dir/a.json"
+expect 0 "$shown        189
+one   txns          1              -        212" '' offsets import --store "$dir/json.db" -d "$a" "$dir/a.json"
 
 # ---- of several groups, those of another cluster are left out
 group "$s" "$b" two

@@ -319,6 +319,12 @@ BOTH(commits_in_the_background)
     struct krc_position position;
     ck_assert_int_eq(krc_position(handle, "t", 0, &position), 0);
     ck_assert_int_eq(position.committed, 5);
+    int requests = serve_requests(KRC_API_OFFSET_COMMIT);
+    commits = 0;
+    ck_assert_int_eq(krc_commit_async(handle, note_commit, NULL, &error), 0);
+    poll_until(is_told);
+    ck_assert_int_eq(commit_error.code, KRC_OK);
+    ck_assert_int_eq(serve_requests(KRC_API_OFFSET_COMMIT), requests); /* nothing is new */
     (void)is_classic;
 }
 
