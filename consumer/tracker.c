@@ -93,6 +93,23 @@ static void tell_reset(struct krc_tracker *t, const struct krc_offset_update *u)
     t->on_event(t->arg, &event, u);
 }
 
+/* The log begins earlier than it did: another leader has deleted less. */
+static void tell_returned(struct krc_tracker *t)
+{
+    struct krc_standing log;
+    if (t->lost_from >= t->lost_to)
+        return;
+    t->source->ops->standing(t->source, &log);
+    if (log.log_start_offset < 0 || log.log_start_offset >= t->lost_to)
+        return;
+    int64_t from = log.log_start_offset > t->lost_from ? log.log_start_offset : t->lost_from;
+    tell(t, KRC_EVENT_NOTE, from, t->lost_to, "offsets %lld to %lld, which were counted as lost, "
+         "are there again: the log start offset went back to %lld, as where a leader has deleted "
+         "less than the one before; to read them, start at %lld", (long long)from,
+         (long long)t->lost_to - 1, (long long)log.log_start_offset, (long long)from);
+    t->lost_to = from;
+}
+
 static void tell_passed(struct krc_tracker *t, const struct krc_item *item)
 {
     if (item->fate == KRC_LOST)
@@ -163,6 +180,9 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     if (t->todo.reset) {
         t->left = before;
         t->told_end = -1;
+        bool is_behind = t->todo.cause == KRC_CAUSE_BELOW_START;
+        t->lost_from = is_behind ? t->todo.from : 0;
+        t->lost_to = is_behind ? t->todo.to : 0;
         tell_reset(t, &t->todo);
     }
     if (t->todo.reset && t->source->ops->reset != NULL)
@@ -274,6 +294,7 @@ static int fetch(struct krc_tracker *t, struct krc_buffer *scratch, struct krc_i
 {
     KRC_TRY(t->source->ops->fetch(t->source, t->todo.offset, knows_settled(t), scratch, item,
                                   error));
+    tell_returned(t);
     if (item->type == KRC_ITEM_WAIT)
         return 1;
     t->before = krc_tracker_point(t);

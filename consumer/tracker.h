@@ -33,6 +33,7 @@ struct krc_tracker {
     struct krc_point before; /* where the last item but END begins: a reset may precede it */
     struct krc_point left;   /* what a reset has left, when it is told of */
     int64_t told_end; /* where the end was told last; -1: nowhere */
+    int64_t lost_from, lost_to; /* what the log began behind last, and is not there again */
 };
 
 /* Where the reading stands now. */

@@ -265,6 +265,15 @@ START_TEST(committed_below_the_log_start)
                 "records 15-19\n"
                 "caught up 20\n");
     ck_assert_str_eq(reader_account(r), "5-20: delivered 5, lost 10");
+    world.topics[0].partitions[0].start = 8; /* a leader that has deleted less */
+    put_plain(p, 5);
+    forget_trace();
+    sim_run(2000);
+    check_handed_out("note 8 15\n"
+                     "records 20-24\n"
+                     "caught up 25\n");
+    sim_run(2000);
+    check_handed_out("");
 }
 END_TEST
 
