@@ -37,11 +37,12 @@ CFLAGS_asan    := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 CFLAGS_ubsan   := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
 CFLAGS_tsan    := -O1 -g -fsanitize=thread
 CFLAGS_cov     := -O0 -g --coverage
+CHECKED        := $(if $(filter release,$(VARIANT)),,-DKRC_CHECKED)
 ifeq ($(CFLAGS_$(VARIANT)),)
 $(error VARIANT is one of release, asan, ubsan, tsan, cov: not "$(VARIANT)")
 endif
 ALL_CFLAGS  := -std=c11 -D_GNU_SOURCE -Iinclude -I. -fPIC -fvisibility=hidden -pthread -MMD -MP \
-               $(WARN) $(CFLAGS_$(VARIANT)) $(DEPS_CFLAGS) $(CFLAGS)
+               $(WARN) $(CFLAGS_$(VARIANT)) $(CHECKED) $(DEPS_CFLAGS) $(CFLAGS)
 ALL_LDFLAGS := $(CFLAGS_$(VARIANT)) $(LDFLAGS_$(VARIANT)) -pthread $(LDFLAGS)
 LIBS        := $(DEPS_LIBS) -pthread
 

@@ -4,6 +4,8 @@
 #ifndef KRC_BASE_ERROR_H
 #define KRC_BASE_ERROR_H
 
+#include <stdlib.h>
+
 #include <krc.h>
 
 /* Returns from the caller what `expr` returned, where that is an error. */
@@ -28,6 +30,18 @@ static inline int krc_fail_nomem(krc_error *error, size_t bytes)
 {
     (void)krc_fail(error, KRC_E_NOMEM, "out of memory: no %zu bytes to be had", bytes);
     return KRC_E_NOMEM;
+}
+
+/* What a public function returns.  In all builds but the release one a negative code that nothing
+ * was said of ends the process. */
+static inline int krc_said(int rc, const krc_error *error)
+{
+#ifdef KRC_CHECKED
+    if (rc < 0 && error != NULL && (error->code != rc || error->message[0] == '\0'))
+        abort();
+#endif
+    (void)error;
+    return rc;
 }
 
 /* Puts "where: " before the sentence of an error, whose code and place stay. */

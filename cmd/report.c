@@ -34,6 +34,10 @@ void cmd_say(const char *format, ...)
 
 int cmd_fail(const krc_error *error)
 {
+#ifdef KRC_CHECKED
+    if (error->code >= 0 || error->message[0] == '\0')
+        abort();
+#endif
     if (error->code != KRC_E_INTERRUPTED || !cmd_output_was_closed())
         cmd_say("%s", error->message);
     return CMD_FAILED;

@@ -196,8 +196,8 @@ int krc_commit(krc *handle, krc_error *error)
         return krc_fail(error, KRC_E_STATE, "nothing to commit to: neither offset.store.file nor a "
                         "cluster's group.id is set");
     if (handle->store == NULL)
-        return commit_to_group(handle, error);
-    KRC_TRY(commit_to_store(handle, error));
+        return krc_said(commit_to_group(handle, error), error);
+    KRC_TRY(krc_said(commit_to_store(handle, error), error));
     if (!krc_commits_to_group(handle))
         return KRC_OK;
     if (handle->is_embedded)

@@ -215,5 +215,5 @@ int krc_leave(krc *handle, krc_error *error)
     int64_t deadline_ms = krc_loop_now_ms() + handle->config->api_timeout_ms;
     int committed = krc_membership_holds(member->state) ? krc_commit(handle, error) : KRC_OK;
     int left = say_goodbye(handle, deadline_ms, committed < 0 ? NULL : error);
-    return committed < 0 ? committed : left;
+    return krc_said(committed < 0 ? committed : left, error);
 }

@@ -297,7 +297,7 @@ int krc_poll(krc *handle, int timeout_ms, krc_batch **out)
     }
     if (rc < 0)
         handle->error = error;
-    return rc;
+    return krc_said(rc, &handle->error);
 }
 
 const krc_error *krc_last_error(const krc *handle)

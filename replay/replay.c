@@ -386,5 +386,5 @@ int krc_replay(const krc_config *config, const krc_replay_options *options, krc_
     krc_log_places_free(&run.places);
     pthread_mutex_destroy(&run.mutex);
     krc_config_free(copy);
-    return rc;
+    return krc_said(rc, error);
 }
