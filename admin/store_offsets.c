@@ -131,6 +131,16 @@ static int replace_cluster(struct saving *s, const char *group)
     return krc_store_move(s->store, group, s->cluster, s->error);
 }
 
+/* What was read from a cluster that nobody noted may be of another one than this. */
+static int compare_topic_ids(const struct saving *s, const char *group)
+{
+    struct krc_cluster_here here = {
+        .id = s->cluster, .topic_id = krc_find_topic_id, .source = s->to->source};
+    return s->to->source == NULL || s->to->source->config->moved_cluster
+               ? KRC_OK
+               : krc_compare_topic_ids(s->store, group, &here, false, s->error);
+}
+
 static int take_cluster(struct saving *s, const char *group)
 {
     int rc = krc_check_cluster(s->store, group, s->cluster, s->error);
@@ -140,7 +150,10 @@ static int take_cluster(struct saving *s, const char *group)
         return replace_cluster(s, group);
     if (rc == KRC_E_MISMATCH && s->to->source->config->moved_cluster)
         return krc_store_move(s->store, group, s->cluster, s->error);
-    return rc == 1 ? krc_store_put_cluster(s->store, group, s->cluster, s->error) : rc;
+    if (rc != 1)
+        return rc;
+    KRC_TRY(compare_topic_ids(s, group));
+    return krc_store_put_cluster(s->store, group, s->cluster, s->error);
 }
 
 /* Whether offsets of the row's are not those of the topic that is stored. */

@@ -130,7 +130,7 @@ static void look_for(struct krc_coordinator *c, int64_t *next_ms)
         return;
     }
     struct krc_conn *any = krc_any_conn(cluster);
-    if (any != NULL && !(c->asking > 0 && krc_conn_is_overdue(any)))
+    if (any != NULL && (c->asking == 0 || (!krc_conn_is_overdue(any) && !krc_conn_is_hearing(any))))
         find(c, any);
 }
 

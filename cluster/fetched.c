@@ -54,7 +54,7 @@ static void reset(struct krc_remote *r)
 static void judge(struct krc_remote *r, const struct krc_fetch_partition *p)
 {
     enum krc_verdict verdict = krc_fetch_verdict(p->error_code);
-    r->last_error = p->error_code;
+    r->last_error = verdict == KRC_DO_RESET ? 0 : p->error_code; /* that one is acted on */
     switch (verdict) {
     case KRC_DO_RESET:
         reset(r);

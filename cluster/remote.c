@@ -34,6 +34,7 @@ int krc_remote_open(struct krc_remote **out, struct krc_cluster *cluster, struct
     p->remote = remote;
     all->unplaced = true;
     all->count++;
+    topic->remote_count++;
     *all->last = remote;
     all->last = &remote->next;
     *out = remote;
@@ -63,6 +64,7 @@ void krc_remote_close(struct krc_remote *remote)
         krc_session_leave(remote->session, remote);
     if (p != NULL && p->remote == remote)
         p->remote = NULL;
+    remote->topic->remote_count--;
     krc_remote_not_ready(remote);
     unlist(&remote->cluster->remotes, remote);
     free(remote);

@@ -94,7 +94,6 @@ static bool is_stalled(const struct krc_conn *conn, bool describing)
     return is_wanted(conn) && (is_ill || (describing && is_awaited));
 }
 
-/* "broker 2, HOST:PORT"; a server that was named has no number. */
 static void name_node(const struct krc_node *node, char *text, size_t size)
 {
     bool is_v6 = strchr(node->host, ':') != NULL;
@@ -211,28 +210,27 @@ static void tell_partitions(struct look *look, struct krc_topic *topic, enum cau
     }
 }
 
-/* Those of one topic, which lie together, are told in one sentence: of the first cause. */
-static struct krc_remote *look_at_topic(struct look *look, struct krc_remote *r)
+/* Those of one topic are told in one sentence: of the first cause. */
+static void look_at_topic(struct look *look, struct krc_topic *topic)
 {
-    struct krc_topic *topic = r->topic;
     struct partitions list = {.text = ""};
     enum cause cause = NOTHING, its;
     int16_t code = 0, its_code;
-    for (; r != NULL && r->topic == topic; r = r->next) {
-        its = cause_of(r, &its_code);
+    for (int32_t i = 0; i < topic->partition_count; i++) {
+        const struct krc_remote *r = topic->partitions[i].remote;
+        its = r == NULL ? NOTHING : cause_of(r, &its_code);
         if (cause == NOTHING && its != NOTHING) {
             cause = its;
             code = its_code;
         }
         if (its != NOTHING && its == cause && its_code == code)
-            add_partition(&list, r->index);
+            add_partition(&list, i);
     }
     end_partitions(&list);
     if (cause == NOTHING)
         fine(look, &topic->stall);
     else
         tell_partitions(look, topic, cause, code, &list);
-    return r;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------ */
@@ -280,8 +278,9 @@ static void look_through(struct look *look)
         look_for_topics(look);
     for (size_t i = 0; i < cluster->nodes.count; i++)
         look_at_session(look, cluster->nodes.list[i]);
-    for (struct krc_remote *r = cluster->remotes.list; r != NULL;)
-        r = look_at_topic(look, r);
+    for (size_t i = 0; i < cluster->topics.count; i++)
+        if (cluster->topics.list[i]->remote_count > 0)
+            look_at_topic(look, cluster->topics.list[i]);
     if (cluster->member != NULL)
         look_at_member(look);
 }
@@ -291,7 +290,8 @@ int64_t krc_stalls_tick(struct krc_cluster *cluster)
     struct krc_stalls *stalls = &cluster->stalls;
     struct look look = {.cluster = cluster};
     char text[80];
-    if (cluster->now_ms >= stalls->look_ms) {
+    bool is_time = cluster->now_ms >= stalls->look_ms;
+    if (is_time) {
         look_through(&look);
         stalls->look_ms = cluster->now_ms + LOOK_MS;
         stalls->any = look.any;
@@ -299,7 +299,7 @@ int64_t krc_stalls_tick(struct krc_cluster *cluster)
     snprintf(text, sizeof text, "and %d more do not go on", look.more);
     if (look.more > 0)
         krc_cluster_note(cluster, "", text);
-    return stalls->any ? stalls->look_ms : INT64_MAX;
+    return stalls->any || !is_time ? stalls->look_ms : INT64_MAX;
 }
 
 void krc_stalls_of_nodes(struct krc_cluster *cluster, char *text, size_t size)

@@ -447,7 +447,7 @@ static bool is_waited_for(const struct krc_topic *topic)
 /* An answer that has every topic has no word of one that is not there. */
 static void judge_untold(const struct krc_topics *topics, struct krc_topic *topic)
 {
-    if (topics->asking_all && topic->is_wanted && !topic->is_told)
+    if (topics->has_all && topic->is_wanted && !topic->is_told)
         topic->error_code = KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION;
     topic->is_told = false;
 }
@@ -480,16 +480,15 @@ static void take_metadata(struct krc_cluster *cluster, const struct krc_metadata
         waiting |= is_waited_for(topics->list[i]);
     }
     topics->generation++;
-    if (topics->asking_all)
+    if (topics->has_all)
         topics->all_generation = topics->generation;
     topics->fresh_to_ms = cluster->now_ms + cluster->settings.metadata_max_age_ms;
     krc_backoff_fail(cluster, &topics->backoff); /* until nothing asks for news for a while */
     topics->refresh |= waiting;
 }
 
-static void answered(void *arg, const struct krc_answer *answer)
+static void answered(struct krc_cluster *cluster, const struct krc_answer *answer)
 {
-    struct krc_cluster *cluster = arg;
     struct krc_topics *topics = &cluster->topics;
     topics->asking--;
     if (answer->rc < 0 && (topics->asking > 0 || topics->unanswered_since_ms < 0))
@@ -519,6 +518,20 @@ static void answered(void *arg, const struct krc_answer *answer)
     take_metadata(cluster, response);
 }
 
+static void answered_by_name(void *arg, const struct krc_answer *answer)
+{
+    struct krc_cluster *cluster = arg;
+    cluster->topics.has_all = false;
+    answered(cluster, answer);
+}
+
+static void answered_all(void *arg, const struct krc_answer *answer)
+{
+    struct krc_cluster *cluster = arg;
+    cluster->topics.has_all = true;
+    answered(cluster, answer);
+}
+
 static int fill_names(struct krc_cluster *cluster, struct krc_metadata_request *request)
 {
     struct krc_topics *topics = &cluster->topics;
@@ -544,13 +557,13 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
         request.topic_count = -1;
     else
         rc = fill_names(cluster, &request);
-    topics->asking_all = topics->all_wanted && (topics->asking == 0 || topics->asking_all);
     topics->refresh = false; /* what contradicts the answer sets it again */
     topics->asking++;
     topics->again_ms = cluster->now_ms + KRC_CONN_PATIENCE_MS;
     if (rc >= 0)
         rc = krc_conn_send(conn, KRC_API_METADATA, krc_conn_version(conn, KRC_API_METADATA),
-                           &request, 0, answered, cluster, &error);
+                           &request, 0, topics->all_wanted ? answered_all : answered_by_name, cluster,
+                           &error);
     if (rc < 0)
         answered(cluster, &(struct krc_answer){.rc = rc, .why = error.message});
 }
@@ -583,7 +596,7 @@ static int64_t ask_another(struct krc_cluster *cluster)
     if (cluster->now_ms < cluster->topics.again_ms)
         return cluster->topics.again_ms;
     struct krc_conn *conn = krc_any_conn(cluster);
-    if (conn != NULL && !krc_conn_is_overdue(conn))
+    if (conn != NULL && !krc_conn_is_overdue(conn) && !krc_conn_is_hearing(conn))
         ask(cluster, conn);
     return INT64_MAX;
 }
@@ -591,7 +604,7 @@ static int64_t ask_another(struct krc_cluster *cluster)
 int64_t krc_metadata_tick(struct krc_cluster *cluster)
 {
     struct krc_topics *topics = &cluster->topics;
-    if (topics->asking > 0)
+    if (topics->asking > 0 && topics->unanswered_since_ms >= 0)
         return ask_another(cluster);
     if (!topics->refresh && cluster->now_ms < topics->fresh_to_ms)
         return topics->fresh_to_ms;

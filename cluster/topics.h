@@ -33,7 +33,7 @@ struct krc_topic {
     struct krc_uuid id;  /* all zero: unknown */
     struct krc_topic_partition *partitions;
     struct krc_replicas replicas;
-    int32_t partition_count;
+    int32_t partition_count, remote_count; /* those that are read */
     struct krc_stall stall;   /* of those that are read... */
     struct krc_stall absence; /* ...and of the whole */
     int16_t error_code;  /* the newest metadata's; -1 (UNKNOWN_SERVER_ERROR) before any */
@@ -54,7 +54,7 @@ struct krc_topics {
     bool refresh;             /* as soon as it may be */
     int asking;               /* requests that are not answered... */
     int64_t again_ms;         /* ...and when another broker is asked, too */
-    bool asking_all;          /* they all are for every topic */
+    bool has_all;             /* the answer that is taken was asked for every topic */
     struct krc_backoff backoff; /* requests that followed each other */
     int64_t fresh_to_ms;
     int64_t unanswered_since_ms; /* -1: the last attempt was answered */

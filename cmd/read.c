@@ -236,10 +236,12 @@ static int next_batch(struct reading *r, krc_batch **batch, krc_error *error)
     int rc = poll(r, 0, batch);
     if (rc != 0 || krc_ended(r->krc) || cmd_stop_asked())
         return rc;
+    int64_t before = cmd_clock_ms();
     if (read_flush(r, error) < 0) {
         r->stopped = true;
         return error->code;
     }
+    r->taken_at_ms += cmd_clock_ms() - before; /* a reader that is slow is no broker that is */
     return poll(r, patience(r), batch);
 }
 

@@ -1,6 +1,7 @@
 #include "cmd/stop.h"
 
 #include <poll.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 enum { WATCH_S = 4, LATE_MS = 3000, LONG_MS = 3500 };
 
 static volatile sig_atomic_t asked;
+static bool ignores_hangup; /* set before any signal is handled */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 static atomic_bool closed;
 static atomic_bool told;
@@ -30,29 +32,35 @@ static void on_alarm(int number)
     static const char text[] = "krc: ended in the midst of what did not end in time (a lock, a name "
                                "that is looked up, an output that nobody reads); what was "
                                "committed stays\n";
+    struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
     (void)number;
-    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    if (poll(&out, 1, 0) == 1) /* else it may be what nobody reads */
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(CMD_FAILED);
+}
+
+/* A hang-up that is ignored, as nohup has it, stays so. */
+static void handle_all(void (*handler)(int))
+{
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signals[i] != SIGHUP || !ignores_hangup)
+            handle(signals[i], handler);
 }
 
 static void on_signal(int number)
 {
     (void)number;
     asked = 1;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        handle(signals[i], SIG_DFL);
+    handle_all(SIG_DFL);
     cmd_stop_watch();
 }
 
 void cmd_stop_begin(void)
 {
     struct sigaction hangup;
-    bool ignores_hangup = /* as nohup has it */
-        sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+    ignores_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
     handle(SIGALRM, on_alarm);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (signals[i] != SIGHUP || !ignores_hangup)
-            handle(signals[i], on_signal);
+    handle_all(on_signal);
 }
 
 bool cmd_stop_asked(void)

@@ -174,8 +174,9 @@ void cmd_format_datetime(int64_t ms, char text[40])
         snprintf(text, 40, "%lld", (long long)ms);
         return;
     }
-    snprintf(text, 40, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", tm.tm_year + 1900, tm.tm_mon + 1,
-             tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, (int)part);
+    snprintf(text, 40, "%04d-%02u-%02uT%02u:%02u:%02u.%03uZ", (int16_t)(tm.tm_year + 1900),
+             (uint8_t)(tm.tm_mon + 1), (uint8_t)tm.tm_mday, (uint8_t)tm.tm_hour,
+             (uint8_t)tm.tm_min, (uint8_t)tm.tm_sec, (uint16_t)part);
 }
 
 static int64_t read_clock(clockid_t clock)

@@ -275,7 +275,8 @@ static int poll_until(krc *handle, int64_t deadline_ms, krc_batch **out, krc_err
         if (atomic_exchange(&handle->woken, false) || handle->net == NULL || krc_ended(handle) ||
             (has_run && krc_loop_now_ms() >= deadline_ms))
             return 0;
-        KRC_TRY(krc_net_check_interrupt(handle->net, "nothing has come", error));
+        if (has_run)
+            KRC_TRY(krc_net_check_interrupt(handle->net, "nothing has come", error));
         krc_loop_run(handle->net->loop, krc_net_look_ms(handle->net, deadline_ms));
     }
 }

@@ -170,6 +170,20 @@ static enum krc_reset_policy policy_of(const struct krc_tracker *t)
     return (enum krc_reset_policy)t->config->reset_policy;
 }
 
+/* Where the log begins is not always where the position goes. */
+static void note_lost(struct krc_tracker *t)
+{
+    struct krc_standing log;
+    t->lost_from = t->lost_to = 0;
+    if (t->todo.cause != KRC_CAUSE_BELOW_START)
+        return;
+    t->source->ops->standing(t->source, &log);
+    t->lost_from = t->todo.from;
+    t->lost_to = t->todo.to;
+    if (log.log_start_offset >= 0 && log.log_start_offset < t->lost_to)
+        t->lost_to = log.log_start_offset;
+}
+
 static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error *error)
 {
     struct krc_point before = krc_tracker_point(t);
@@ -180,9 +194,7 @@ static int step(struct krc_tracker *t, struct krc_offset_event event, krc_error 
     if (t->todo.reset) {
         t->left = before;
         t->told_end = -1;
-        bool is_behind = t->todo.cause == KRC_CAUSE_BELOW_START;
-        t->lost_from = is_behind ? t->todo.from : 0;
-        t->lost_to = is_behind ? t->todo.to : 0;
+        note_lost(t);
         tell_reset(t, &t->todo);
     }
     if (t->todo.reset && t->source->ops->reset != NULL)

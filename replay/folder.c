@@ -434,11 +434,12 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     return rc;
 }
 
-static int stop_at_read(void *arg, const char *group, const char *topic, int32_t partition,
-                        const struct krc_stored *stored)
+/* Even one with an empty account says where to begin. */
+static int stop_at_row(void *arg, const char *group, const char *topic, int32_t partition,
+                       const struct krc_stored *stored)
 {
-    (void)arg, (void)group, (void)topic, (void)partition;
-    return stored->account.to > stored->account.from;
+    (void)arg, (void)group, (void)topic, (void)partition, (void)stored;
+    return 1;
 }
 
 /* Whether what this run has made holds nothing: nobody else has a store that it made, for the lock
@@ -449,7 +450,7 @@ static bool is_unused(struct krc_target *t)
     if (!t->is_locked || !t->made_store)
         return false;
     return t->db == NULL ||
-           (krc_store_each(t->db, NULL, stop_at_read, NULL, &error) == 0 &&
+           (krc_store_each(t->db, NULL, stop_at_row, NULL, &error) == 0 &&
             (t->is_sqlite || (clean_all(t, &error) >= 0 && check_empty(t, &error) >= 0)));
 }
 

@@ -155,6 +155,17 @@ for command in list lag export 'reset --to-latest' \
     same "offsets $command" 1 "$(grep -c 'did not answer within 300 ms' "$dir/err")"
 done
 
+# ---- one full pipe for all that it says
+mkfifo "$dir/full"
+exec 5<>"$dir/full"
+"$KRC" read -d "$LOGS" >"$dir/full" 2>&1 5>&- </dev/null &
+pid=$!
+sleep 1
+kill -TERM $pid
+: >"$dir/err"
+ends 1
+exec 5>&-
+
 # ---- a second Ctrl-C
 serve OffsetCommit
 start read -b "$b" -t t -g g --commit -X auto.commit.interval.ms=10

@@ -277,6 +277,19 @@ START_TEST(committed_below_the_log_start)
 }
 END_TEST
 
+/* Where the position goes elsewhere, the log has begun where it has begun. */
+START_TEST(committed_below_the_log_start_and_on_to_the_end)
+{
+    reader_set("auto.offset.reset", "latest");
+    put_to(100);
+    world_delete(p, 15);
+    read_stored("t", 0, 5, -1);
+    sim_run(5000);
+    ck_assert_int_eq(said("reset 5 100"), 1);
+    ck_assert_int_eq(said("note"), 0);
+}
+END_TEST
+
 START_TEST(committed_beyond_the_log_end)
 {
     put_to(90);
@@ -545,7 +558,7 @@ int main(void)
         no_last_stable_offset_to_catch_up_with,
         a_second_batch_that_is_cut_off,
         the_only_batch_is_cut_off,
-        committed_below_the_log_start,
+        committed_below_the_log_start, committed_below_the_log_start_and_on_to_the_end,
         committed_beyond_the_log_end,
         committed_beyond_the_log_end_by_another_policy,
         committed_beyond_the_log_end_and_no_policy,

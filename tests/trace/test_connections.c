@@ -77,6 +77,20 @@ START_TEST(an_answer_that_is_slow)
 }
 END_TEST
 
+/* One broker is silent, another has answered: that is enough. */
+START_TEST(metadata_that_one_owes)
+{
+    sim_host("mute", "n3");
+    world.nodes[3].is_up = true;
+    sim_start("mute n1");
+    sim_fate(KRC_API_METADATA, SIM_SILENT, 1);
+    read_from("t", 0, 0);
+    sim_run(25000);
+    ck_assert_int_eq(readers.records, 5);
+    ck_assert_int_le(sim.requests[KRC_API_METADATA], 3);
+}
+END_TEST
+
 START_TEST(a_name_with_several_addresses)
 {
     sim_host("b", "refuses hangs n1");
@@ -335,7 +349,7 @@ int main(void)
     const TTest *const tests[] = {
         the_first_servers_are_dead,
         servers_that_do_not_answer, metadata_that_does_not_come,
-                                  an_answer_that_is_slow,
+                                  an_answer_that_is_slow, metadata_that_one_owes,
         a_name_with_several_addresses,
         waits_grow,
         waits_begin_anew_with_success,

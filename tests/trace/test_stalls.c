@@ -159,7 +159,7 @@ START_TEST(an_error_of_partitions)
         if (i > 0)
             read_from("t", i, 0);
     }
-    check("partitions 3, 2, 1 and 1 more: the broker answers KAFKA_STORAGE_ERROR to Fetch");
+    check("partitions 0, 1, 2 and 1 more: the broker answers KAFKA_STORAGE_ERROR to Fetch");
 }
 END_TEST
 
@@ -173,6 +173,33 @@ START_TEST(an_error_of_a_question)
 }
 END_TEST
 
+/* In whatever order they were assigned, and although others of the topic are well. */
+START_TEST(between_others)
+{
+    begin();
+    world_topic("u", 2);
+    world_fail_for_ever(KRC_API_FETCH, 1, KRC_KAFKA_KAFKA_STORAGE_ERROR, 1);
+    read_from("t", 1, 0);
+    read_from("u", 0, 0);
+    read_from("t", 2, 0);
+    check("partition 1: the broker answers KAFKA_STORAGE_ERROR to Fetch");
+}
+END_TEST
+
+/* Nothing ticks but what is due: it is looked for again all the same. */
+START_TEST(overdue_right_after_a_look)
+{
+    begin();
+    read_from("t", 0, 0);
+    sim_run(1000);
+    forget_trace();
+    world.nodes[1].is_mute = world.nodes[2].is_mute = true;
+    sim_run(10000);
+    ck_assert_int_ge(said("note of"), 1);
+    close_readers();
+}
+END_TEST
+
 START_TEST(no_leader)
 {
     begin();
@@ -180,7 +207,7 @@ START_TEST(no_leader)
     world_lead(p + 2, -1);
     read_from("t", 1, 0);
     read_from("t", 2, 0);
-    check("partitions 2, 0: no broker leads them now");
+    check("partitions 0, 2: no broker leads them now");
 }
 END_TEST
 
@@ -251,6 +278,8 @@ int main(void)
                                   an_error_of_all,
                                   an_error_of_partitions,
                                   an_error_of_a_question,
+                                  between_others,
+                                  overdue_right_after_a_look,
                                   no_leader,
                                   records_before_the_position,
                                   a_pattern_that_matches_nothing,
