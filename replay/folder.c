@@ -245,7 +245,7 @@ static int compare_cluster(struct krc_target *t, const struct setting *now, cons
 {
     if (now->value[0] == '\0' || strcmp(then, now->value) == 0)
         return KRC_OK;
-    snprintf(t->cluster.id, sizeof t->cluster.id, "%s", now->value);
+    snprintf(t->cluster.id, sizeof t->cluster.id, "%.63s", now->value);
     int rc = then[0] == '\0' ? krc_compare_topic_ids(t->db, krc_store_group(t->config), here, true,
                                                      error)
                              : refuse_other(t, now, then, "; if the topics moved there with their "
