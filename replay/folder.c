@@ -434,12 +434,31 @@ int krc_target_open(struct krc_target *t, const krc_config *config,
     return rc;
 }
 
-/* Even one with an empty account says where to begin. */
-static int stop_at_row(void *arg, const char *group, const char *topic, int32_t partition,
-                       const struct krc_stored *stored)
+/* Whether another run would begin at that offset, too: the end, for one, is another one then. */
+static bool begins_again(const struct krc_target *t, const struct krc_replay_partition *p,
+                         int64_t offset)
 {
-    (void)arg, (void)group, (void)topic, (void)partition, (void)stored;
-    return 1;
+    int64_t policy = t->config->reset_policy;
+    bool is_at_end = policy == KRC_RESET_LATEST || policy == KRC_RESET_BY_DURATION;
+    return p->start == KRC_EARLIEST || p->start == offset ||
+           (p->start == KRC_STORED && !is_at_end);
+}
+
+/* One that says of something that was read, or where to begin. */
+static int stop_at_need(void *arg, const char *group, const char *topic, int32_t partition,
+                        const struct krc_stored *stored)
+{
+    const struct krc_target *t = arg;
+    const krc_replay_options *o = t->options;
+    (void)group;
+    if (stored->account.to > stored->account.from)
+        return 1;
+    for (size_t i = 0; i < o->partition_count; i++) {
+        const struct krc_replay_partition *p = &o->partitions[i];
+        if (p->partition == partition && strcmp(p->topic, topic) == 0)
+            return !begins_again(t, p, stored->offset);
+    }
+    return 0;
 }
 
 /* Whether what this run has made holds nothing: nobody else has a store that it made, for the lock
@@ -450,7 +469,7 @@ static bool is_unused(struct krc_target *t)
     if (!t->is_locked || !t->made_store)
         return false;
     return t->db == NULL ||
-           (krc_store_each(t->db, NULL, stop_at_row, NULL, &error) == 0 &&
+           (krc_store_each(t->db, NULL, stop_at_need, t, &error) == 0 &&
             (t->is_sqlite || (clean_all(t, &error) >= 0 && check_empty(t, &error) >= 0)));
 }
 
