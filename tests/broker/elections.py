@@ -5,6 +5,7 @@ import os
 import signal
 import sqlite3
 import tempfile
+import time
 
 from cluster import BASE64, Scene, begin, check_stored, elect
 from common import Running, attempt, check, compare, differ, run
@@ -95,7 +96,8 @@ def hidden_abort(scene):
 
 
 def asleep(scene):
-    """All brokers are suspended while a group is committed to: it ends with a message."""
+    """All brokers are suspended while a group is committed to: it says so, goes on, and ends when
+    it is asked to."""
     brokers = scene.cluster.brokers
     begin(brokers[3])
     scene.helper("create", "asleep", "1,2;2,3;3,1")
@@ -110,8 +112,10 @@ def asleep(scene):
         for broker in brokers.values():
             suspend(broker)
         try:
-            wait_until("a reader that gives up", lambda: reader.process.poll() is not None, 60)
-            reader.done().expect(1)
+            wait_until("a word of it", lambda: " answer" in reader.done().err.decode(), 30)
+            time.sleep(12)  # longer than an answer is waited for
+            check("it goes on", None if reader.process.poll() is None else "it has ended")
+            reader.interrupt().expect(0, 1)
         finally:
             for broker in brokers.values():
                 resume(broker)
