@@ -45,6 +45,9 @@ def main():
     if unknown:
         sys.exit(f"no scenario {unknown[0]}; there are {', '.join(SCENARIOS)}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # a shell that begins this in the background ignores it, and so would what is begun here, until
+    # it has a handler of its own
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         for name in names:
             attempt(name, SCENARIOS[name])
