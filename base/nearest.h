@@ -18,8 +18,8 @@ struct krc_nearest krc_nearest(const char *to);
 /* The first one of those that are equally near stays.  It has to outlive the search. */
 void krc_nearest_consider(struct krc_nearest *nearest, const char *name, size_t len);
 
-/* Whether it is so near that it may well be what was meant: at most one letter in three differs, and
- * there are three. */
+/* Whether it is so near that it may well be what was meant: at most one letter in three differs,
+ * and there are three. */
 bool krc_nearest_is_near(const struct krc_nearest *nearest);
 
 #endif

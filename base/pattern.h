@@ -6,9 +6,9 @@
  * match is one pass over the name with the set of the steps it may be at.
  *
  * What POSIX leaves open is as in GNU's regcomp: {,n}, an empty alternative, a ) without its (, and
- * \w \W \s \S \b \B \< \> \` \'.  From elsewhere come \d \D, (?:...), (?i), which holds up to
- * the end of its group, and a backslash in [ ] like one outside.  Refused: other letters behind a backslash, references back (\1), and
- * collating elements of more than one character.
+ * \w \W \s \S \b \B \< \> \` \'.  From elsewhere come \d \D, (?:...), (?i), which holds up to the
+ * end of its group, and a backslash in [ ] like one outside.  Refused: other letters behind a
+ * backslash, references back (\1), and collating elements of more than one character.
  */
 #ifndef KRC_BASE_PATTERN_H
 #define KRC_BASE_PATTERN_H

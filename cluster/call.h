@@ -30,7 +30,7 @@ struct krc_call {
     enum krc_purpose purpose;
     /* what */
     enum krc_api_name api;
-    int16_t highest;         /* version that will do, within those of the API; 0: each */
+    int16_t highest;         /* version that will do, of those of the API; 0: its own highest */
     const void *request;     /* has to stay until the call is told or dropped */
     int32_t wait_ms;         /* that the broker may take of its own accord */
     enum { KRC_ALWAYS, KRC_IF_ANSWERED, KRC_NEVER } again; /* whether it is sent again, also where

@@ -129,8 +129,8 @@ static void look_for(struct krc_coordinator *c, int64_t *next_ms)
         *next_ms = krc_sooner(*next_ms, not_before_ms);
         return;
     }
-    struct krc_conn *any = krc_any_conn(cluster);
-    if (any != NULL && (c->asking == 0 || (!krc_conn_is_overdue(any) && !krc_conn_is_hearing(any))))
+    struct krc_conn *any = c->asking > 0 ? krc_another_conn(cluster) : krc_any_conn(cluster);
+    if (any != NULL)
         find(c, any);
 }
 

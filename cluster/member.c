@@ -477,14 +477,15 @@ int64_t krc_member_tick(struct krc_membership *member)
                                               : late_ms(member);
 }
 
-/* ---- What it waits for ------------------------------------------------------------------------ */
+/* ---- What it waits for ---------------------------------------------------------------------- */
 
 bool krc_member_is_stalled(const struct krc_membership *member, char *why, size_t size)
 {
     const struct krc_call *call = &member->call;
     bool is_joining = member->state == KRC_MEMBER_JOINING || member->state == KRC_MEMBER_SYNCING;
+    bool has_none = member->pattern_count > 0 && member->topic_count == 0;
     *why = '\0';
-    if (krc_membership_holds(member->state) && member->pattern_count > 0 && member->topic_count == 0)
+    if (has_none && krc_membership_holds(member->state))
         snprintf(why, size, "no topic matches the pattern");
     else if (is_joining && member->last_error != 0 && !member->told_waiting)
         snprintf(why, size, "the coordinator answers %s to %s (%s)",

@@ -124,10 +124,11 @@ static void invent_id(struct krc_membership *member)
     member->member_id = strdup(id);
 }
 
-/* A broker takes in nobody who asks for no topic. */
+/* A broker takes in nobody who asks for no topic.  Once it has, new ones come with metadata. */
 static bool has_topics(struct krc_membership *member)
 {
-    (void)krc_member_find_topics(member);
+    if (member->epoch == KRC_MEMBER_JOINS)
+        (void)krc_member_find_topics(member);
     if (member->topic_count == 0)
         krc_metadata_refresh(member->cluster);
     return member->topic_count > 0;

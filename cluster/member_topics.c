@@ -31,7 +31,7 @@ static bool add(struct krc_membership *member, const char *topic, size_t at)
     return true;
 }
 
-/* Matched here, whatever the group protocol: a broker's regular expressions are others than ours. */
+/* Matched here, whatever the group protocol: a broker's regular expressions are not ours. */
 static int add_pattern(struct krc_membership *member, const char *regex, krc_error *error)
 {
     size_t size = (member->pattern_count + 1) * sizeof *member->patterns;

@@ -297,6 +297,13 @@ struct krc_conn *krc_any_conn(struct krc_cluster *cluster)
     return least_loaded(nodes, true);
 }
 
+struct krc_conn *krc_another_conn(struct krc_cluster *cluster)
+{
+    struct krc_conn *conn = krc_any_conn(cluster);
+    bool is_free = conn != NULL && !krc_conn_is_overdue(conn) && !krc_conn_is_hearing(conn);
+    return is_free ? conn : NULL;
+}
+
 /* ---- The end of nodes ----------------------------------------------------------------------- */
 
 void krc_nodes_sweep(struct krc_cluster *cluster)

@@ -67,6 +67,9 @@ bool krc_node_is_out_of_reach(const struct krc_node *node);
 /* Any broker, or a bootstrap server where none is known: the same. */
 struct krc_conn *krc_any_conn(struct krc_cluster *cluster);
 
+/* The same, while somebody owes an answer: one that may answer at once; NULL: there is none now. */
+struct krc_conn *krc_another_conn(struct krc_cluster *cluster);
+
 /* Forgets the brokers: begins with the bootstrap servers again. */
 void krc_nodes_forget(struct krc_cluster *cluster, const char *why);
 

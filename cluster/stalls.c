@@ -263,8 +263,7 @@ static void look_at_member(struct look *look)
     struct krc_membership *member = look->cluster->member;
     char why[300];
     if (krc_member_is_stalled(member, why, sizeof why))
-        found(look, &member->stall, "", "group %s: %s", member->settings.group,
-              why);
+        found(look, &member->stall, "", "group %s: %s", member->settings.group, why);
     else
         fine(look, &member->stall);
 }

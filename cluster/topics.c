@@ -562,8 +562,8 @@ static void ask(struct krc_cluster *cluster, struct krc_conn *conn)
     topics->again_ms = cluster->now_ms + KRC_CONN_PATIENCE_MS;
     if (rc >= 0)
         rc = krc_conn_send(conn, KRC_API_METADATA, krc_conn_version(conn, KRC_API_METADATA),
-                           &request, 0, topics->all_wanted ? answered_all : answered_by_name, cluster,
-                           &error);
+                           &request, 0, topics->all_wanted ? answered_all : answered_by_name,
+                           cluster, &error);
     if (rc < 0)
         answered(cluster, &(struct krc_answer){.rc = rc, .why = error.message});
 }
@@ -595,8 +595,8 @@ static int64_t ask_another(struct krc_cluster *cluster)
 {
     if (cluster->now_ms < cluster->topics.again_ms)
         return cluster->topics.again_ms;
-    struct krc_conn *conn = krc_any_conn(cluster);
-    if (conn != NULL && !krc_conn_is_overdue(conn) && !krc_conn_is_hearing(conn))
+    struct krc_conn *conn = krc_another_conn(cluster);
+    if (conn != NULL)
         ask(cluster, conn);
     return INT64_MAX;
 }

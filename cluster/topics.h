@@ -25,9 +25,6 @@ struct krc_topic_partition {
 enum krc_cleanup { KRC_CLEANUP_UNKNOWN, KRC_CLEANUP_DELETE, KRC_CLEANUP_COMPACT,
                    KRC_CLEANUP_REFUSED /* the broker does not tell */ };
 
-/* A topic that was just made is not known to each broker at once: so often it may be missing. */
-enum { KRC_TOPIC_TRIES = 4 };
-
 /* Of which there may be millions, too. */
 struct krc_topic {
     struct krc_uuid id;  /* all zero: unknown */

@@ -26,7 +26,8 @@ int cmd_verify(int argc, char **argv);
  * text there: what brokers, files and users put into it is made fit for a terminal here. */
 void cmd_say(const char *format, ...) KRC_PRINTF(1, 2);
 
-/* Says what went wrong, in one line: CMD_FAILED.  That a closed output has interrupted it is no news. */
+/* Says what went wrong, in one line: CMD_FAILED.  That a closed output has interrupted it is no
+ * news. */
 int cmd_fail(const krc_error *error);
 
 /* The same for a command line that makes no sense: CMD_USAGE. */
@@ -35,8 +36,8 @@ int cmd_usage(const char *format, ...) KRC_PRINTF(1, 2);
 /* Fills an error that is the command's own, and returns its code. */
 int cmd_error(krc_error *error, int code, const char *format, ...) KRC_PRINTF(3, 4);
 
-/* Writes out what is left for stdout, and tells where that failed, but not that nobody reads it any more:
- * CMD_DONE or CMD_FAILED. */
+/* Writes out what is left for stdout, and tells where that failed, but not that nobody reads it any
+ * more: CMD_DONE or CMD_FAILED. */
 int cmd_flush(void);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_to_end(void *arg)
     return r->gave_up || cmd_stop_asked();
 }
 
-/* What was read of a history that has ended, or as long as the group let us, is a row of its own. */
+/* What was read of a history that has ended, or while the group let us, is a row of its own. */
 static void keep_account(struct reading *r, const struct cmd_account *account)
 {
     struct cmd_account *ended =

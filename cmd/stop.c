@@ -1,7 +1,6 @@
 #include "cmd/stop.h"
 
 #include <poll.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -106,7 +105,8 @@ void cmd_stop_goes_on(const char *doing)
         return;
     alarm(WATCH_S);
     if (is_past(LONG_MS) && !atomic_exchange(&told, true))
-        cmd_say("still %s; a second Ctrl-C ends at once, and the next run does what is left", doing);
+        cmd_say("still %s; a second Ctrl-C ends at once, and the next run does what is left",
+                doing);
 }
 
 bool cmd_stop_is_late(void)

@@ -1,6 +1,6 @@
 /*
- * Ctrl-C, a polite kill, a terminal that is closed: what runs ends cleanly, within some seconds; and
- * at once where nobody reads any more what it prints.
+ * Ctrl-C, a polite kill, a terminal that is closed: what runs ends cleanly, within some seconds;
+ * and at once where nobody reads any more what it prints.
  */
 #ifndef KRC_CMD_STOP_H
 #define KRC_CMD_STOP_H
@@ -21,7 +21,7 @@ bool cmd_output_was_closed(void);
 bool cmd_stop_when_closed(void *arg);
 
 /* What runs is to end, now or since before: if it does not within four seconds, the process does.
- * For a system call may wait for ever: a pipe that nobody reads, a lock, a name that is looked up. */
+ * For a system call may wait for ever: a pipe that nobody reads, a lock, a name looked up. */
 void cmd_stop_watch(void);
 
 /* Once an end was asked for: what cannot be left out (`doing`) has come a step further.  That this

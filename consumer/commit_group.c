@@ -110,11 +110,12 @@ int krc_group_work_begin(krc *handle, enum krc_work what, krc_committed_fn *done
         work->done = done;
         work->arg = arg;
         add_entries(work);
-        if (work->commit.count > 0)
+        if (work->commit.count > 0) {
             rc = krc_group_commit_begin(&work->commit, &handle->net->cluster, error);
-        else
+        } else {
             work->commit.call.state = KRC_CALL_TOLD; /* there is nothing to be asked */
-        krc_loop_wake(handle->net->loop);
+            krc_loop_wake(handle->net->loop);
+        }
     }
     if (rc >= 0)
         handle->group_work = work;

@@ -189,6 +189,8 @@ void krc_net_finished(struct krc_net *net)
 
 /* ---- Topics --------------------------------------------------------------------------------- */
 
+enum { TRIES = 4 }; /* a topic that was just made is not known to each broker at once */
+
 /* 1: it is there; 0: not yet. */
 static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_error *error)
 {
@@ -196,7 +198,7 @@ static int judge_topic(const struct krc_topic *topic, unsigned answers, krc_erro
     case 0:
         return 1;
     case KRC_KAFKA_UNKNOWN_TOPIC_OR_PARTITION:
-        if (answers < KRC_TOPIC_TRIES)
+        if (answers < TRIES)
             return KRC_OK;
         return krc_fail(error, KRC_E_NOT_FOUND, "the cluster has no topic \"%s\"",
                         topic->name);
@@ -271,7 +273,7 @@ static bool any_told(const struct krc_question *questions, size_t count)
 static bool nobody_leads(const struct krc_net *net, uint64_t before,
                          const struct krc_question *questions, size_t count)
 {
-    if (net->cluster.topics.generation < before + KRC_TOPIC_TRIES)
+    if (net->cluster.topics.generation < before + TRIES)
         return false;
     for (size_t i = 0; i < count; i++) {
         const struct krc_topic_partition *p =

@@ -72,9 +72,10 @@ const char *krc_committed_left_out(const krc_committed_list *list);
  *     topic,partition,offset                  or
  *     group,topic,partition,offset
  * or a JSON array of {"group", "topic", "partition", "offset", "leaderEpoch", "metadata",
- * "topicId"}, or such objects, one a line, of which group and all from leaderEpoch on may be missing; groups and metadata that
- * are not UTF-8 are "groupBase64" and "metadataBase64".  `group` stands for one
- * that is not named, and for the one that is, if that is always the same; NULL: "default".
+ * "topicId"}, or such objects, one a line, of which group and all from leaderEpoch on may be
+ * missing; groups and metadata that are not UTF-8 are "groupBase64" and "metadataBase64".  `group`
+ * stands for one that is not named, and for the one that is, if that is always the same; NULL:
+ * "default".
  * KRC_E_INVALID says which line and column, or which entry.
  */
 int krc_committed_parse(krc_committed_list *list, const char *text, size_t len, const char *group,

@@ -207,8 +207,8 @@ KRC_API int krc_config_load(krc_config *config, const char *path, krc_ignored_fn
  * at a time.  From when it returns true
  *
  *   - such a call returns KRC_E_INTERRUPTED, and may be made again;
- *   - krc_commit and krc_leave have three more seconds for each answer, until one does not come: then
- *     KRC_E_INTERRUPTED says that it is not known whether it was committed;
+ *   - krc_commit and krc_leave have three more seconds for each answer, until one does not come:
+ *     then KRC_E_INTERRUPTED says that it is not known whether it was committed;
  *   - an offset store that another process has locked is waited for no longer than a second: then
  *     KRC_E_BUSY;
  *   - krc_poll returns what is at hand, and where there is nothing KRC_E_INTERRUPTED, by which no

@@ -41,8 +41,7 @@ struct krc_log_places {
 /* Leftovers (TOPIC-PARTITION.<uuid>-delete, -future, -stray) are no partitions.  KRC_E_AMBIGUOUS:
  * one partition twice, both folders are named.  KRC_E_INVALID: a folder that was named itself gives
  * no valid topic name.  KRC_E_NOT_FOUND: no such path, or nothing of Kafka's in it.  KRC_E_CORRUPT:
- * a checkpoint or metadata file that is none.  KRC_E_INTERRUPTED, as all that
- * reads them. */
+ * a checkpoint or metadata file that is none.  KRC_E_INTERRUPTED, as all that reads them. */
 int krc_log_places_find(struct krc_log_places *places, const char *const *paths, size_t count,
                         bool format_07, const struct krc_interrupt *interrupt,
                         krc_error *error) KRC_MUST_USE;
@@ -51,8 +50,8 @@ int krc_log_places_find(struct krc_log_places *places, const char *const *paths,
 void krc_log_places_tell(const struct krc_log_places *places,
                          void (*note)(void *arg, const char *topic, const char *text), void *arg);
 
-/* The offset up to which the log was compacted, as its cleaner-offset-checkpoint has it now: -1, not
- * listed.  A running broker's may have come since the place was found. */
+/* The offset up to which the log was compacted, as its cleaner-offset-checkpoint has it now: -1,
+ * not listed.  A running broker's may have come since the place was found. */
 int krc_log_place_cleaned_to(const struct krc_log_place *place, int64_t *cleaned_to,
                              krc_error *error) KRC_MUST_USE;
 

@@ -1,11 +1,11 @@
 /*
  * Which segments a folder holds.
  *
- * Compaction writes segments named .cleaned, renames them to .swap when all are whole, renames those
- * that they replace to .deleted, and takes .swap off.  A broker that was killed on the way goes on
- * when it starts: it takes the .swap segments for all that begin within their offsets.  But one at
- * or behind a .cleaned file is of a segment that was being split, and is dropped, as all .cleaned
- * ones are.
+ * Compaction writes segments named .cleaned, renames them to .swap when all are whole, renames
+ * those that they replace to .deleted, and takes .swap off.  A broker that was killed on the way
+ * goes on when it starts: it takes the .swap segments for all that begin within their offsets.  But
+ * one at or behind a .cleaned file is of a segment that was being split, and is dropped, as all
+ * .cleaned ones are.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -144,19 +144,19 @@ static int read_folder(struct found *f, krc_error *error)
                     place->folder);
 }
 
+static int by_base(const void *a, const void *b)
+{
+    const struct krc_segment *x = a, *y = b;
+    return (x->base_offset > y->base_offset) - (x->base_offset < y->base_offset);
+}
+
 /* .swap ones first. */
 static int by_kind(const void *a, const void *b)
 {
     const struct krc_segment *x = a, *y = b;
     if (x->is_swap != y->is_swap)
         return x->is_swap ? -1 : 1;
-    return (x->base_offset > y->base_offset) - (x->base_offset < y->base_offset);
-}
-
-static int by_base(const void *a, const void *b)
-{
-    const struct krc_segment *x = a, *y = b;
-    return (x->base_offset > y->base_offset) - (x->base_offset < y->base_offset);
+    return by_base(a, b);
 }
 
 static void sort(struct krc_log *log, int (*order)(const void *, const void *))

@@ -67,8 +67,9 @@ static int load(struct krc_verify *v, enum krc_index_kind kind, krc_error *error
         return rc;
     size_t more = f->file.len % kinds[kind].entry;
     if (more != 0) /* a running broker may be cutting it, or it was killed amid that */
-        krc_verify_tell(v, !krc_verify_may_lag(v), "%zu bytes lie behind the last whole entry: byte %zu of %s/%s",
-                        more, f->file.len - more, v->log->place->folder, name);
+        krc_verify_tell(v, !krc_verify_may_lag(v),
+                        "%zu bytes lie behind the last whole entry: byte %zu of %s/%s", more,
+                        f->file.len - more, v->log->place->folder, name);
     f->file.len -= more;
     f->count = count_entries(kind, &f->file);
     return KRC_OK;

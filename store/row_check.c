@@ -82,12 +82,14 @@ static int refuse(struct krc_store *store, sqlite3_stmt *row, const char *table,
     struct krc_row_key own = {text_of(row, 0), text_of(row, 1), sqlite3_column_int(row, 2)};
     if (key == NULL)
         key = &own;
+    bool has_group = key->group != NULL;
     return krc_fail(error, KRC_E_STORE,
                     "the offset store %s has a row in table \"%s%s\" that is not valid "
                     "(%s%s%s%s-%d: %s is %.40s): restore the store from a copy, or correct the "
-                    "row", store->path, store->attached ? "krc_" : "", table, key->group == NULL ? "" : "group \"",
-                    key->group == NULL ? "" : key->group, key->group == NULL ? "" : "\", ",
-                    key->topic, (int)key->partition, column, text_of(row, at));
+                    "row", store->path, store->attached ? "krc_" : "", table,
+                    has_group ? "group \"" : "", has_group ? key->group : "",
+                    has_group ? "\", " : "", key->topic, (int)key->partition, column,
+                    text_of(row, at));
 }
 
 /* Nothing is converted before the last column was looked at, for that changes its type. */

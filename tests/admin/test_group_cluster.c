@@ -422,7 +422,8 @@ int main(void)
         brokers_that_know_newer_groups_and_have_none, no_such_group, offsets_without_a_group,
         a_group_that_we_may_not_see, offsets_that_are_pending,
         a_broker_that_does_not_tell_what_is_pending, a_group_that_is_pending,
-        a_topic_id_that_metadata_does_not_have, offsets_of_topics_that_cannot_be, a_group_whose_name_holds_a_nul, of_folders,
+        a_topic_id_that_metadata_does_not_have, offsets_of_topics_that_cannot_be,
+        a_group_whose_name_holds_a_nul, of_folders,
         an_empty_group_is_moved, members_are_not_moved, members_that_come_meanwhile,
         some_are_refused, a_group_that_we_may_not_change, no_answer, no_such_partition};
     return run_tests("admin: groups of a cluster", tests, sizeof tests / sizeof *tests, setup,

@@ -278,8 +278,8 @@ END_TEST
 int main(void)
 {
     const TTest *tests[] = {the_first_commit_is_put_back_to_nothing, a_confirmed_one_stays,
-                            a_later_one_is_put_back_to_the_one_before, a_topic_that_cannot_be, an_offset_before_that_cannot_be,
-                            partitions_do_not_meet,
+                            a_later_one_is_put_back_to_the_one_before, a_topic_that_cannot_be,
+                            an_offset_before_that_cannot_be, partitions_do_not_meet,
                             pending_outlives_its_process, ended_stretches_are_kept,
                             resets_go_with_it, two_at_a_time_are_refused};
     return run_tests("store/pending", tests, sizeof tests / sizeof *tests, setup, teardown);
