@@ -49,18 +49,13 @@ static const char help_text[] =
 static bool is_to_end(void *arg)
 {
     struct reading *r = arg;
-    int64_t patience = r->options->source.timeout_ms;
     if (r->ending)
         return cmd_stop_is_late();
     if (cmd_output_is_closed()) {
         cmd_stop_watch();
         return true;
     }
-    if (!cmd_stop_asked() && patience > 0 && cmd_clock_ms() >= r->taken_at_ms + patience)
-        r->gave_up = true;
-    if (r->gave_up)
-        cmd_stop_watch();
-    return r->gave_up || cmd_stop_asked();
+    return cmd_stop_is_due(r->taken_at_ms, r->options->source.timeout_ms, &r->gave_up);
 }
 
 /* What was read of a history that has ended, or while the group let us, is a row of its own. */

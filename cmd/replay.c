@@ -87,13 +87,8 @@ static void on_failure(void *arg, const krc_error *error)
 static bool is_to_end(void *arg)
 {
     struct arguments *arguments = arg;
-    int64_t patience = arguments->source.timeout_ms;
-    if (!cmd_stop_asked() && patience > 0 &&
-        cmd_clock_ms() - arguments->taken_at_ms >= patience)
-        arguments->gave_up = true;
-    if (arguments->gave_up)
-        cmd_stop_watch();
-    return cmd_stop_asked() || arguments->gave_up;
+    return cmd_stop_is_due(arguments->taken_at_ms, arguments->source.timeout_ms,
+                           &arguments->gave_up);
 }
 
 /* A partition that was found while following. */

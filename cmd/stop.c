@@ -94,6 +94,15 @@ void cmd_stop_watch(void)
         alarm(WATCH_S);
 }
 
+bool cmd_stop_is_due(int64_t taken_at_ms, int64_t patience_ms, bool *gave_up)
+{
+    if (!cmd_stop_asked() && patience_ms > 0 && cmd_clock_ms() >= taken_at_ms + patience_ms)
+        *gave_up = true;
+    if (*gave_up)
+        cmd_stop_watch();
+    return *gave_up || cmd_stop_asked();
+}
+
 static bool is_past(int64_t ms)
 {
     return watched_ms != 0 && cmd_clock_ms() >= watched_ms + ms;

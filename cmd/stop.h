@@ -6,11 +6,16 @@
 #define KRC_CMD_STOP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* From now on.  A second one ends the process at once. */
 void cmd_stop_begin(void);
 
 bool cmd_stop_asked(void);
+
+/* Whether what runs is to end by now: it was asked to, or nothing has come since `taken_at_ms` for
+ * as long as the user wants to wait (0 or less: for ever), which `*gave_up` keeps. */
+bool cmd_stop_is_due(int64_t taken_at_ms, int64_t patience_ms, bool *gave_up);
 
 /* Whether whoever read standard output has gone; looked at anew, and what the last look has found.
  * Nobody is left then who wants to know why the command ends. */
