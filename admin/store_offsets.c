@@ -10,11 +10,11 @@
 #include "consumer/handle.h"
 #include <krc-tools.h>
 
-struct krc_uuid krc_source_topic_id(const krc *source, const char *topic, int32_t partition)
+bool krc_source_has(const krc *source, const char *topic, int32_t partition, struct krc_uuid *id)
 {
-    struct krc_uuid id;
-    (void)krc_find_topic_id(source, topic, partition, &id);
-    return id;
+    struct krc_cluster_here here = krc_handle_here(source);
+    struct krc_uuid unused;
+    return krc_topic_id_here(&here, topic, partition, id != NULL ? id : &unused);
 }
 
 /* ---- Out of a store -------------------------------------------------------------------------- */
@@ -134,11 +134,10 @@ static int replace_cluster(struct saving *s, const char *group)
 /* What was read from a cluster that nobody noted may be of another one than this. */
 static int compare_topic_ids(const struct saving *s, const char *group)
 {
-    struct krc_cluster_here here = {
-        .id = s->cluster, .topic_id = krc_find_topic_id, .source = s->to->source};
-    return s->to->source == NULL || s->to->source->config->moved_cluster
-               ? KRC_OK
-               : krc_compare_topic_ids(s->store, group, &here, false, s->error);
+    if (s->to->source == NULL)
+        return KRC_OK;
+    struct krc_cluster_here here = krc_handle_here(s->to->source);
+    return here.moved ? KRC_OK : krc_compare_topic_ids(s->store, group, &here, false, s->error);
 }
 
 static int take_cluster(struct saving *s, const char *group)
@@ -170,7 +169,8 @@ static int find_topic_id(const struct saving *s, const struct krc_committed *row
     *topic_id = row->topic_id;
     if (s->to->source == NULL)
         return KRC_OK;
-    struct krc_uuid there = krc_source_topic_id(s->to->source, row->topic, row->partition);
+    struct krc_uuid there;
+    (void)krc_source_has(s->to->source, row->topic, row->partition, &there);
     if (krc_uuid_differs(&there, topic_id)) {
         krc_uuid_format(topic_id, given);
         krc_uuid_format(&there, found);

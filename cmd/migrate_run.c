@@ -54,8 +54,10 @@ static int load_topic(const struct migrate_place *place, const char *topic, krc_
 static struct krc_uuid topic_id_of(const struct migrate_place *place, const char *topic,
                                    int32_t partition)
 {
-    return place->handle == NULL ? (struct krc_uuid){{0}}
-                                 : krc_source_topic_id(place->handle, topic, partition);
+    struct krc_uuid id = {{0}};
+    if (place->handle != NULL)
+        (void)krc_source_has(place->handle, topic, partition, &id);
+    return id;
 }
 
 /* The group is to leave the cluster that it was read from, and stay in the store. */

@@ -22,7 +22,6 @@ struct planning {
     size_t kinds;
     krc_committed_list *plan;
     size_t named;
-    size_t at; /* where has_log looks first, in the source's partitions */
     int64_t now_ms;
     krc_error *error;
 };
@@ -48,24 +47,6 @@ static int choose(struct planning *planning, const char *topic, int32_t partitio
     return rc < 0 ? rc : KRC_OK;
 }
 
-static bool find_log(struct planning *planning, const char *topic, int32_t partition)
-{
-    struct krc_partition log;
-    while (krc_source_partition(planning->source, planning->at, &log)) {
-        planning->at++;
-        if (log.partition == partition && strcmp(log.topic, topic) == 0)
-            return true;
-    }
-    planning->at = 0;
-    return false;
-}
-
-/* Most often it is the one behind that which was found last. */
-static bool has_log(struct planning *planning, const char *topic, int32_t partition)
-{
-    return find_log(planning, topic, partition) || find_log(planning, topic, partition);
-}
-
 static int missing_log(struct planning *planning, const char *topic, int32_t partition)
 {
     const struct cmd_known known = offsets_logs(planning->options, planning->source);
@@ -79,7 +60,7 @@ static int choose_named(void *arg, const char *topic, int32_t partition)
     struct planning *planning = arg;
     if (++planning->named > MAX_NAMED)
         return refuse(planning, topic, partition, "so many partitions cannot be meant");
-    if (planning->source != NULL && !has_log(planning, topic, partition))
+    if (planning->source != NULL && !krc_source_has(planning->source, topic, partition, NULL))
         return missing_log(planning, topic, partition);
     return choose(planning, topic, partition, -1);
 }

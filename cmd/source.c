@@ -416,7 +416,6 @@ struct listing {
     const struct cmd_source *source;
     krc *handle;
     struct cmd_known known;
-    size_t at;         /* where is_there looks first */
     struct krc_replay_partition *list;
     size_t count;
     bool failed;
@@ -512,23 +511,13 @@ static int resolve(struct listing *listing, size_t wanted, krc_error *error)
     return rc;
 }
 
-/* Most often it is the one behind that which was found last. */
-static bool is_there(struct listing *listing, const char *topic, int32_t number)
-{
-    struct krc_partition partition;
-    if (find(listing, &listing->at, topic, number, &partition))
-        return true;
-    listing->at = 0;
-    return find(listing, &listing->at, topic, number, &partition);
-}
-
 /* Ends the walk at the first partition that is named and is nowhere: "0-7" may be most of them. */
 static int tell_if_missing(void *arg, const char *topic, int32_t number)
 {
     struct listing *listing = arg;
     char text[16];
     krc_error error;
-    if (is_there(listing, topic, number))
+    if (krc_source_has(listing->handle, topic, number, NULL))
         return 0;
     listing->failed = true;
     snprintf(text, sizeof text, "%" PRId32, number);

@@ -4,6 +4,32 @@
 
 #include "base/place.h"
 
+const char *krc_cluster_id_here(const struct krc_cluster_here *here)
+{
+    if (here->net != NULL)
+        return here->net->cluster.cluster_id;
+    for (size_t i = 0; i < here->places->count; i++)
+        if (here->places->list[i].cluster_id[0] != '\0')
+            return here->places->list[i].cluster_id;
+    return "";
+}
+
+bool krc_topic_id_here(const struct krc_cluster_here *here, const char *topic, int32_t partition,
+                       struct krc_uuid *id)
+{
+    *id = (struct krc_uuid){{0}};
+    if (here->net != NULL) {
+        const struct krc_topic *found = krc_topic_having(&here->net->cluster, topic, partition);
+        if (found != NULL)
+            *id = found->id;
+        return found != NULL;
+    }
+    const struct krc_log_place *place = krc_log_places_get(here->places, topic, partition);
+    if (place != NULL)
+        *id = place->topic_id;
+    return place != NULL;
+}
+
 int krc_check_cluster(struct krc_store *store, const char *group, const char *cluster_id,
                       krc_error *error)
 {
@@ -47,7 +73,7 @@ static int compare(void *arg, const char *group, const char *topic, int32_t part
     struct comparison *c = arg;
     struct krc_uuid id;
     (void)group;
-    if (!c->here->topic_id(c->here->source, topic, partition, &id))
+    if (!krc_topic_id_here(c->here, topic, partition, &id))
         return 0;
     if (krc_uuid_is_zero(&id) || krc_uuid_is_zero(&stored->topic_id))
         c->unknown++;
@@ -72,7 +98,8 @@ int krc_compare_topic_ids(struct krc_store *store, const char *group,
                     "(--moved-cluster, offset.store.moved.cluster=true)%s", group,
                     c.other > 0 ? "all topic ids differ from"
                                 : "there are no topic ids to be compared with",
-                    here->id, c.other > 0 ? "; if all topics were recreated, reset the group" : "");
+                    krc_cluster_id_here(here),
+                    c.other > 0 ? "; if all topics were recreated, reset the group" : "");
 }
 
 /* ---- Reading on ------------------------------------------------------------------------------ */
@@ -80,12 +107,13 @@ int krc_compare_topic_ids(struct krc_store *store, const char *group,
 int krc_take_cluster(struct krc_store *store, const char *group,
                      const struct krc_cluster_here *here, krc_error *error)
 {
-    int rc = krc_check_cluster(store, group, here->id, error);
+    const char *cluster_id = krc_cluster_id_here(here);
+    int rc = krc_check_cluster(store, group, cluster_id, error);
     if (rc == 1) {
         int compared = krc_compare_topic_ids(store, group, here, false, error);
         rc = compared < 0 ? compared : rc;
     }
-    return rc == KRC_E_MISMATCH && here->moved ? move(store, group, here->id, error) : rc;
+    return rc == KRC_E_MISMATCH && here->moved ? move(store, group, cluster_id, error) : rc;
 }
 
 int krc_claim_cluster(struct krc_store *store, const char *group, const char *cluster_id,

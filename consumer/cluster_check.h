@@ -4,18 +4,23 @@
 #ifndef KRC_CONSUMER_CLUSTER_CHECK_H
 #define KRC_CONSUMER_CLUSTER_CHECK_H
 
-#include "consumer/config.h"
+#include "consumer/net.h"
+#include "logdir/folder.h"
 #include "store/store.h"
 
 /* The source that is at hand. */
 struct krc_cluster_here {
-    const char *id; /* "": unknown */
-    bool moved;     /* the user says that the topics moved to it */
-    /* False: it has no such partition, as far as is known.  An id that is all zero is unknown. */
-    bool (*topic_id)(const void *source, const char *topic, int32_t partition,
-                     struct krc_uuid *id);
-    const void *source;
+    const struct krc_net *net; /* NULL: log folders */
+    const struct krc_log_places *places;
+    bool moved; /* the user says that the topics moved to it */
 };
+
+/* Its cluster id; "": unknown. */
+const char *krc_cluster_id_here(const struct krc_cluster_here *here);
+
+/* The id of a topic as it is now, all zero where it has none; false: no such partition is known. */
+bool krc_topic_id_here(const struct krc_cluster_here *here, const char *topic, int32_t partition,
+                       struct krc_uuid *id);
 
 /* 0: they are of this cluster, or its id is not known ("").  1: no cluster is stored for them yet.
  * KRC_E_MISMATCH: they are of another one, whether it moved or not. */

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "consumer/cluster_check.h"
 #include "consumer/ledger.h"
 #include "consumer/logsource.h"
 #include "consumer/net.h"
@@ -138,10 +139,8 @@ bool krc_embedded_turn(void *arg);
 
 void krc_tell_unprotected(krc *handle, const struct krc_place *place);
 
-/* The id of a topic as the source has it now, all zero where it has none; false: no such partition
- * is known.  `source` is a handle. */
-bool krc_find_topic_id(const void *source, const char *topic, int32_t partition,
-                       struct krc_uuid *id);
+/* Its source. */
+struct krc_cluster_here krc_handle_here(const krc *handle);
 
 /* KRC_E_MISMATCH: the store's rows are of another cluster.  Once its id is known. */
 int krc_check_store(krc *handle, krc_error *error) KRC_MUST_USE;

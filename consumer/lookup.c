@@ -108,28 +108,17 @@ bool krc_source_broker(const krc *handle, size_t i, struct krc_broker *broker)
     return true;
 }
 
-const char *krc_cluster_name(const krc *handle)
+struct krc_cluster_here krc_handle_here(const krc *handle)
 {
-    if (handle->net != NULL)
-        return handle->net->cluster.cluster_id;
-    for (size_t i = 0; i < handle->places.count; i++)
-        if (handle->places.list[i].cluster_id[0] != '\0')
-            return handle->places.list[i].cluster_id;
-    return "";
+    return (struct krc_cluster_here){.net = handle->net,
+                                     .places = &handle->places,
+                                     .moved = handle->config->moved_cluster};
 }
 
-bool krc_find_topic_id(const void *source, const char *topic, int32_t partition,
-                       struct krc_uuid *id)
+const char *krc_cluster_name(const krc *handle)
 {
-    const krc *handle = source;
-    if (handle->net != NULL) {
-        const struct krc_topic *found = krc_topic_having(&handle->net->cluster, topic, partition);
-        *id = found == NULL ? (struct krc_uuid){{0}} : found->id;
-        return found != NULL;
-    }
-    const struct krc_log_place *place = krc_log_places_get(&handle->places, topic, partition);
-    *id = place == NULL ? (struct krc_uuid){{0}} : place->topic_id;
-    return place != NULL;
+    struct krc_cluster_here here = krc_handle_here(handle);
+    return krc_cluster_id_here(&here);
 }
 
 void krc_describe_brokers(const krc *handle, char *text, size_t size)

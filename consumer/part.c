@@ -23,11 +23,9 @@ void krc_tell_unprotected(krc *handle, const struct krc_place *place)
 
 int krc_check_store(krc *handle, krc_error *error)
 {
-    struct krc_cluster_here here = {.id = krc_cluster_name(handle),
-                                    .moved = handle->config->moved_cluster,
-                                    .topic_id = krc_find_topic_id,
-                                    .source = handle};
-    if (handle->store == NULL || handle->cluster_checked || here.id[0] == '\0')
+    struct krc_cluster_here here = krc_handle_here(handle);
+    if (handle->store == NULL || handle->cluster_checked ||
+        krc_cluster_id_here(&here)[0] == '\0')
         return KRC_OK;
     int verdict = krc_take_cluster(handle->store, krc_store_group(handle->config), &here, error);
     handle->cluster_checked = verdict >= 0;

@@ -169,8 +169,9 @@ int krc_group_cluster_commit(krc *krc, const krc_committed_list *list,
 
 /* ---- Committed offsets of a store ------------------------------------------------------------ */
 
-/* The id of a topic in a source, which knows it; all zero: it has none, or is not known. */
-struct krc_uuid krc_source_topic_id(const krc *source, const char *topic, int32_t partition);
+/* Whether a source has such a partition, as far as it knows, and its topic's id (NULL: not wanted),
+ * all zero where it has none. */
+bool krc_source_has(const krc *source, const char *topic, int32_t partition, struct krc_uuid *id);
 
 /*
  * Adds what a store holds of a group, or of all where `group` is NULL.  `source`: the log that is

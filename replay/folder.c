@@ -250,7 +250,7 @@ static int compare_cluster(struct krc_target *t, const struct setting *now, cons
                                                      error)
                              : refuse_other(t, now, then, "; if the topics moved there with their "
                                             "offsets, --moved-cluster", error);
-    t->cluster.moved = rc == KRC_E_MISMATCH && t->config->moved_cluster;
+    t->cluster.moved = rc == KRC_E_MISMATCH && here->moved;
     return t->cluster.moved ? KRC_OK : rc;
 }
 
@@ -289,7 +289,7 @@ static int begin_or_compare(struct krc_target *t, const struct krc_cluster_here 
 {
     struct setting settings[SETTING_COUNT];
     const char *then;
-    describe_run(t, here->id, settings);
+    describe_run(t, krc_cluster_id_here(here), settings);
     int rc = krc_store_get_setting(t->db, settings[0].name, &then, error);
     KRC_TRY(rc);
     if (rc == 0) {

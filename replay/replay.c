@@ -234,38 +234,12 @@ static int count_records(struct krc_replay_run *run, krc_error *error)
     return KRC_OK;
 }
 
-static const char *cluster_id(const struct krc_replay_run *run)
-{
-    if (run->net != NULL)
-        return run->net->cluster.cluster_id;
-    for (size_t i = 0; i < run->places.count; i++)
-        if (run->places.list[i].cluster_id[0] != '\0')
-            return run->places.list[i].cluster_id;
-    return "";
-}
-
-static bool find_topic_id(const void *source, const char *topic, int32_t partition,
-                          struct krc_uuid *id)
-{
-    const struct krc_replay_run *run = source;
-    if (run->net != NULL) {
-        const struct krc_topic *found = krc_topic_having(&run->net->cluster, topic, partition);
-        *id = found == NULL ? (struct krc_uuid){{0}} : found->id;
-        return found != NULL;
-    }
-    const struct krc_log_place *place = krc_log_places_get(&run->places, topic, partition);
-    *id = place == NULL ? (struct krc_uuid){{0}} : place->topic_id;
-    return place != NULL;
-}
-
 static int open_target(struct krc_replay_run *run, krc_error *error)
 {
-    struct krc_cluster_here here = {.id = cluster_id(run),
-                                    .moved = run->config->moved_cluster,
-                                    .topic_id = find_topic_id,
-                                    .source = run};
+    struct krc_cluster_here here = {
+        .net = run->net, .places = &run->places, .moved = run->config->moved_cluster};
     KRC_TRY(krc_target_open(&run->target, run->config, run->options, &here, error));
-    if (here.id[0] == '\0')
+    if (krc_cluster_id_here(&here)[0] == '\0')
         krc_replay_note(run, "", "the logs do not say which cluster they are of (there is no "
                                  "cluster.id in a meta.properties): whether later runs read the "
                                  "same one is known by topic ids alone");
