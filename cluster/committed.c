@@ -91,18 +91,14 @@ static void describe_pending(const struct krc_cluster *cluster, char *text, size
 /* Who waits for it shall know why nothing comes. */
 static void tell_pending(struct krc_cluster *cluster)
 {
-    enum { PATIENCE_MS = 5000, AGAIN_MS = 30000 };
     struct krc_questions *questions = &cluster->questions;
     char text[440];
-    bool was_pending = questions->pending[0] != '\0';
     describe_pending(cluster, questions->pending, sizeof questions->pending);
-    if (questions->pending[0] == '\0')
+    bool is_any = questions->pending[0] != '\0';
+    if (!is_any)
+        questions->stall.tell_ms = 0;
+    if (!is_any || !krc_stall_is_due(&questions->stall, cluster->now_ms))
         return;
-    if (!was_pending)
-        questions->tell_ms = cluster->now_ms + PATIENCE_MS;
-    if (cluster->now_ms < questions->tell_ms)
-        return;
-    questions->tell_ms = cluster->now_ms + AGAIN_MS;
     snprintf(text, sizeof text, "%s: waiting until it is decided", questions->pending);
     krc_cluster_note(cluster, "", text);
 }

@@ -42,23 +42,13 @@ bool krc_coordinator_moved(int16_t error_code)
            error_code == KRC_KAFKA_COORDINATOR_NOT_AVAILABLE;
 }
 
-enum { PATIENCE_MS = 5000, AGAIN_MS = 30000 };
-
-static void wait_for(struct krc_coordinator *c)
-{
-    if (c->tell_ms == 0)
-        c->tell_ms = c->cluster->now_ms + PATIENCE_MS;
-}
-
 /* Who waits for it shall know why nothing comes. */
 static void tell_silence(struct krc_coordinator *c, const char *why)
 {
     static const char *const kinds[] = {[KRC_GROUP] = "group", [KRC_TRANSACTION] = "transaction"};
     char text[500];
-    wait_for(c);
-    if (c->cluster->now_ms < c->tell_ms)
+    if (!krc_stall_is_due(&c->stall, c->cluster->now_ms))
         return;
-    c->tell_ms = c->cluster->now_ms + AGAIN_MS;
     snprintf(text, sizeof text, "nobody answers as the coordinator of %s %.200s (%.200s): it is "
              "looked for, and asked again", kinds[c->of], c->key, why);
     krc_cluster_note(c->cluster, "", text);
@@ -108,7 +98,7 @@ static void find(struct krc_coordinator *c, struct krc_conn *conn)
     struct krc_find_coordinator_request request = {
         .key = krc_bytes_of(c->key), .key_type = (int8_t)c->of};
     krc_error error;
-    wait_for(c);
+    krc_stall_begin(&c->stall, c->cluster->now_ms);
     c->asking++;
     c->again_ms = c->cluster->now_ms + KRC_CONN_PATIENCE_MS;
     c->error_code = 0; /* what was refused then may not be now */

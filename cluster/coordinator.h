@@ -22,7 +22,7 @@ struct krc_coordinator {
     int64_t again_ms;    /* ...and when another broker is asked, too */
     struct krc_backoff backoff;
     int16_t error_code; /* there is none, and asking again would not help; 0 */
-    int64_t tell_ms;    /* when its silence is to be told; 0: it is not waited for */
+    struct krc_stall stall; /* since it was asked and has not answered */
     struct krc_coordinator *next;
 };
 
@@ -41,7 +41,7 @@ void krc_coordinator_lost(struct krc_coordinator *coordinator, const char *why);
 /* It has answered. */
 static inline void krc_coordinator_heard(struct krc_coordinator *coordinator)
 {
-    coordinator->tell_ms = 0;
+    coordinator->stall.tell_ms = 0;
     krc_backoff_clear(&coordinator->backoff);
 }
 

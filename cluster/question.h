@@ -43,7 +43,7 @@ struct krc_question {
 struct krc_questions {
     struct krc_question *open;
     char pending[400]; /* which committed offsets are not decided yet; "": none */
-    int64_t tell_ms;   /* when to say so */
+    struct krc_stall stall;
 };
 
 /* Puts a question; its fields up to `epoch` are set. */

@@ -6,7 +6,7 @@
 
 #include "cluster/cluster.h"
 
-enum { LOOK_MS = 1000, PATIENCE_MS = 5000, AGAIN_MS = 30000, NOTES_MOST = 8 };
+enum { LOOK_MS = 1000, NOTES_MOST = 8 };
 
 /* One look through all places: to tell what has lasted, or to describe what there is. */
 struct look {
@@ -24,18 +24,6 @@ static void append(struct look *look, const char *topic, const char *sentence)
              topic[0] == '\0' ? "" : ": ", sentence);
 }
 
-/* It is to be told now. */
-static bool is_due(struct krc_stall *stall, int64_t now_ms)
-{
-    if (!stall->lasts)
-        *stall = (struct krc_stall){.lasts = true, .since_ms = now_ms,
-                                    .tell_ms = now_ms + PATIENCE_MS};
-    if (now_ms < stall->tell_ms)
-        return false;
-    stall->tell_ms = now_ms + AGAIN_MS;
-    return true;
-}
-
 KRC_PRINTF(4, 5)
 static void found(struct look *look, struct krc_stall *stall, const char *topic,
                   const char *format, ...)
@@ -48,7 +36,7 @@ static void found(struct look *look, struct krc_stall *stall, const char *topic,
     look->any = true;
     if (look->text != NULL)
         append(look, topic, sentence);
-    else if (!is_due(stall, look->cluster->now_ms))
+    else if (!krc_stall_is_due(stall, look->cluster->now_ms))
         return;
     else if (look->notes++ < NOTES_MOST)
         krc_cluster_note(look->cluster, topic, sentence);
@@ -59,7 +47,7 @@ static void found(struct look *look, struct krc_stall *stall, const char *topic,
 static void fine(const struct look *look, struct krc_stall *stall)
 {
     if (look->text == NULL)
-        stall->lasts = false;
+        stall->tell_ms = 0;
 }
 
 /* ---- Connections ---------------------------------------------------------------------------- */

@@ -16,11 +16,29 @@
 
 struct krc_cluster;
 
-/* In each place.  All zero: nothing is wrong there. */
+/* When what is wrong in a place is to be told next, by the cluster's clock.  0: nothing is. */
 struct krc_stall {
-    bool lasts;
-    int64_t since_ms, tell_ms; /* by the cluster's clock */
+    int64_t tell_ms;
 };
+
+/* Something is, since now unless it was already. */
+static inline void krc_stall_begin(struct krc_stall *stall, int64_t now_ms)
+{
+    enum { PATIENCE_MS = 5000 };
+    if (stall->tell_ms == 0)
+        stall->tell_ms = now_ms + PATIENCE_MS;
+}
+
+/* The same, and whether it is to be told now. */
+static inline bool krc_stall_is_due(struct krc_stall *stall, int64_t now_ms)
+{
+    enum { AGAIN_MS = 30000 };
+    krc_stall_begin(stall, now_ms);
+    if (now_ms < stall->tell_ms)
+        return false;
+    stall->tell_ms = now_ms + AGAIN_MS;
+    return true;
+}
 
 struct krc_stalls {
     int64_t look_ms; /* not before */

@@ -36,7 +36,7 @@ static void silence_coordinators(void)
 {
     struct krc_coordinator *c = teardown.handle->net->cluster.coordinators;
     for (; c != NULL; c = c->next)
-        c->tell_ms = 1;
+        c->stall.tell_ms = 1;
 }
 
 void teardown_end(void)
