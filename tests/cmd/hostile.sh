@@ -160,14 +160,9 @@ expect 0 'TOPIC PARTITION LEADER PREFERRED REPLICAS IN-SYNC ELIGIBLE RACK LOG-ST
 expect 0 '' '' topics -J -b "$b"
 run 0 txns -b "$b"
 serve orders
+source="-b $b" called='the cluster has'
 for command in 'read -e' topics txns 'offsets list' 'offsets lag -g g' 'offsets export -g g' \
     'offsets reset -g g --to-latest' "replay --to $dir/none"; do
-    missing() { # missing MESSAGE ARGUMENTS...
-        message=$1
-        shift
-        run 1 $command -b "$b" "$@"
-        same "$command $*" "krc: the cluster has no $message" "$(cat "$dir/err")"
-    }
     missing 'topic "odrers"; the nearest is "orders"' -t odrers
     missing 'topic "nope"' -t t -t nope
     case $command in offsets*) continue ;; esac

@@ -406,13 +406,8 @@ expect 2 '' "krc: read: -o stored needs an offset store: name it with --store$mo
 expect 2 '' "krc: read: a group's offsets lie in an offset store: name it with --store$more" \
     read -d "$LOGS" -g g
 expect 2 '' "krc read: unrecognized option '--nope'" read --nope
+source="-d $LOGS" called='the log folders have'
 for command in read topics txns verify "offsets list" "replay --to $dir/none"; do
-    missing() { # missing MESSAGE ARGUMENTS...
-        message=$1
-        shift
-        run 1 $command -d "$LOGS" "$@"
-        same "$command $*" "krc: the log folders have no $message" "$(cat "$dir/err")"
-    }
     missing 'topic "nope"' -t nope
     missing 'topic "txn"; the nearest is "txns"' -t txn -p 0
     missing 'topic "codec-noen"; the nearest is "codec-none"' -t codec-noen

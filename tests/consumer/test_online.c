@@ -404,7 +404,8 @@ END_TEST
 
 /* ---- Committing ----------------------------------------------------------------------------- */
 
-START_TEST(a_store_goes_on)
+/* Of ten records the first five, into a new store. */
+static void commit_five(void)
 {
     put_plain(p0, 5);
     put_plain(p0, 5);
@@ -415,6 +416,11 @@ START_TEST(a_store_goes_on)
     ck_assert_int_eq(krc_ack(handle, "t", 0, 5, &error), 0);
     ck_assert_msg(krc_commit(handle, &error) == 0, "%s", error.message);
     krc_close(handle);
+}
+
+START_TEST(a_store_goes_on)
+{
+    commit_five();
     open_consumer();
     consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
     ck_assert_str_eq(consume_all(handle), "5-9");
@@ -436,15 +442,7 @@ static void be_another_cluster(enum krc_api_name api, void *response)
 START_TEST(a_store_knows_its_cluster)
 {
     krc_batch *batch;
-    put_plain(p0, 5);
-    put_plain(p0, 5);
-    change_store(tempdir_path("store.db"));
-    open_consumer();
-    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
-    take_batch(0, 0, 4);
-    ck_assert_int_eq(krc_ack(handle, "t", 0, 5, &error), 0);
-    ck_assert_msg(krc_commit(handle, &error) == 0, "%s", error.message);
-    krc_close(handle);
+    commit_five();
     serve_lock();
     world_recreate(&world.topics[0]);
     put_plain(p0, 8);
@@ -497,25 +495,12 @@ static void forget_cluster(void)
     krc_store_close(store);
 }
 
-static void commit_five(void)
-{
-    open_consumer();
-    consume_assign(handle, "t", 0, KRC_STORED, KRC_NO_END);
-    take_batch(0, 0, 4);
-    ck_assert_int_eq(krc_ack(handle, "t", 0, 5, &error), 0);
-    ck_assert_msg(krc_commit(handle, &error) == 0, "%s", error.message);
-    krc_close(handle);
-    forget_cluster();
-}
-
 /* Topic ids tell it then; and what they say is found out once. */
 START_TEST(a_store_that_knows_no_cluster)
 {
     krc_batch *batch;
-    put_plain(p0, 5);
-    put_plain(p0, 5);
-    change_store(tempdir_path("store.db"));
     commit_five();
+    forget_cluster();
     open_consumer();
     consume_assign(handle, "t", 0, KRC_STORED, KRC_PRESENT_END);
     ck_assert_str_eq(consume_all(handle), "5-9");

@@ -6,6 +6,7 @@
 #include <krc-tools.h>
 
 #include "store/store.h"
+#include "tests/support/moves.h"
 #include "tests/support/run.h"
 
 static krc_error error;
@@ -259,18 +260,6 @@ START_TEST(csv_on_a_terminal)
     krc_committed_free(list);
 }
 END_TEST
-
-/* Lists that are kept in order may move all of themselves for each row. */
-static size_t moved;
-
-void *__wrap_memmove(void *to, const void *from, size_t len);
-void *__real_memmove(void *to, const void *from, size_t len);
-
-void *__wrap_memmove(void *to, const void *from, size_t len)
-{
-    moved += len;
-    return __real_memmove(to, from, len);
-}
 
 static char *many_rows(bool json, int count)
 {

@@ -4,22 +4,11 @@
 #include <malloc.h>
 #include <string.h>
 
+#include "tests/support/moves.h"
 #include "tests/support/reader.h"
 #include "tests/support/run.h"
 
 static struct world_partition *p;
-
-/* Lists that are kept in order, and lose one after the other, may move all of them each time. */
-static size_t moved;
-
-void *__wrap_memmove(void *to, const void *from, size_t len);
-void *__real_memmove(void *to, const void *from, size_t len);
-
-void *__wrap_memmove(void *to, const void *from, size_t len)
-{
-    moved += len;
-    return __real_memmove(to, from, len);
-}
 
 static void begin(void)
 {
